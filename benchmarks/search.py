@@ -24,7 +24,6 @@ from benchmarks.filling import fill, multiply
 from benchmarks.report import Bar, Finding
 from benchmarks.stage import Stage
 from memci.config.settings import load_settings
-from memci.domain.search.candidate import depth
 from memci.runtime import Runtime, tune_garbage_collection
 from memci.schemas.reads import ContextRequest, SearchRequest
 from memci.smallmodel.offline.e5_embedder import MODEL
@@ -131,13 +130,8 @@ def _by_size(size: str, took: Took) -> Iterator[Finding]:
             median(context - search for context, search in pairs),
             "ms",
             bar=Bar(_ADDED_MS, at_most=True) if name == "deep" else None,
-            note=f"budget {_BUDGET:,} tokens, receipt included; candidates of each channel: "
-            f"{depth(None, _BUDGET)} against {_depth(name)}",
+            note=f"budget {_BUDGET:,} tokens, receipt included",
         )
-
-
-def _depth(name: str) -> str:
-    return str(depth(_AS_DEEP, None)) if name == "deep" else "what the question seems to want"
 
 
 def _by_agents(

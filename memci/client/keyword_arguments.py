@@ -9,7 +9,7 @@ from memci.domain.pages.page import Lifecycle
 from memci.domain.pages.window_text import Format
 from memci.domain.session.plan import StepState
 from memci.schemas.messages import MessageIn
-from memci.schemas.reads import Channel, Filters, Fusion, Source
+from memci.schemas.reads import Channel, Filters, Source
 
 WindowFormat: TypeAlias = Format | Literal["markdown", "text", "native"]
 # A message in OpenAI's form, or as a schema.
@@ -101,7 +101,6 @@ class Scope(Viewpoint, total=False):
         Sequence[Channel | Literal["dense", "lexical", "bfs"]], "Default: dense and lexical"
     ]
     filters: Annotated[Filters | Mapping[str, Any], "Conditions of hits"]
-    fusion: Annotated[Fusion | Literal["scaled", "rrf"], "How channels become one ranking"]
     now: Annotated[datetime | str | float | None, 'What "yesterday" counts from; none: now']
     explain: Annotated[bool, "Say where each hit came from"]
 

@@ -29,7 +29,6 @@ from memci.jobs.segments import (
     annotated_segments,
     can_be_memory,
     find_echoes,
-    is_long,
     refusals,
 )
 from memci.jobs.track import is_to_track
@@ -154,8 +153,7 @@ class MemoryCreation:
             parameters = parameters_of(connection, agent_id, self._defaults)
             messages = read(connection)
             focus = focus_of(connection, agent_id)
-            # Long messages are embedded in parts, even if a vector of the whole is stored.
-            known = [m.seq for m in messages if not is_long(m)] if restored is None else []
+            known = [message.seq for message in messages] if restored is None else []
             model = models.embedder.model
             embedded = Embedded(*message_vectors(connection, agent_id, known, model), model)
             background = Background.read(
@@ -169,9 +167,7 @@ class MemoryCreation:
         # Notes of the agent pass every filter, and are long-term.
         notes = {message.seq for message in messages if message.is_note}
         wanted = notes.union(wanted)
-        texts = MessageTexts.read(
-            messages, embedded, models.embedder, models.lexicon, later=is_long
-        )
+        texts = MessageTexts.read(messages, embedded, models.embedder, models.lexicon)
         if refused is None:
             refused = refusals(texts, background, parameters, wanted)
             refused |= dict.fromkeys(echoes.difference(wanted), FilterReason.ECHO)
@@ -181,7 +177,6 @@ class MemoryCreation:
             segments = [replace(each, text=restored, restored=True) for each in segments]
         segments = with_tiers(segments, cut.judgements, received, parameters, notes)
         cut = replace(cut, segments=segments)
-        texts = texts.pooled(cut.parts()).completed(models.embedder)
         relations = self._relations(segments, focus, parameters.focus_limit)
         memories = self._memories(agent_id, cut, relations, parameters)
         growth = NetworkGrowth(agent_id, job_id, parameters, texts.model, texts.space)

@@ -8,8 +8,8 @@ on: a text without a vector of the model in use is found by its words.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ from memci.message import Message, Remember
 from memci.queue import mailbox
 from memci.queue.job_requests import request_naming
 from memci.queue.runner import Effect
-from memci.smallmodel.ports import Embedder, Lexicon
+from memci.smallmodel.ports import Embedder, Lexicon, TokenEncoder
 from memci.smallmodel.registry import SmallModels
 from memci.smallmodel.vector_space import Vectors, VectorSpace
 from memci.storage import documents, pending_messages
@@ -46,12 +46,20 @@ def terms_of(lexicon: Lexicon, text: str) -> Terms:
     return Terms(Counter(lexicon.terms(text)))
 
 
+def encode(embedder: Embedder, texts: Sequence[str]) -> tuple[Vectors, list[bytes]]:
+    """Return the vectors of texts, and the bits of their tokens if the embedder gives any (E8)."""
+    if isinstance(embedder, TokenEncoder):
+        return embedder.encode(texts)
+    return embedder.embed(texts), []
+
+
 @dataclass(frozen=True, slots=True)
 class MessageTexts:
     """Vectors of messages, row by row (zero: no text), and the terms of those not yet indexed."""
 
     messages: Sequence[Message]
     vectors: Vectors
+    tokens: Mapping[int, bytes]  # bits of the tokens of those that were embedded now, by seq (E8)
     terms: Mapping[int, Terms]
     model: str
     space: VectorSpace
@@ -63,50 +71,20 @@ class MessageTexts:
         known: Embedded,
         embedder: Embedder,
         lexicon: Lexicon,
-        *,
-        later: Callable[[Message], bool] = lambda _: False,
     ) -> MessageTexts:
-        """Embed the messages that are not among the ``known``, and count their terms.
-
-        The vectors of those to be embedded ``later`` stay zero until ``pooled``.
-        """
+        """Embed the messages that are not among the ``known``, and count their terms."""
         vectors = np.zeros((len(messages), embedder.dimension), dtype=np.float32)
         rows = {message.seq: row for row, message in enumerate(messages)}
         for seq, vector in zip(known.keys, known.vectors, strict=True):
             vectors[rows[seq]] = vector
         known_seqs = set(known.keys)
         unknown = {m.seq: m.searched for m in messages if m.seq not in known_seqs}
-        texts = {
-            m.seq: unknown[m.seq]
-            for m in messages
-            if m.seq in unknown and m.text.strip() and not later(m)
-        }
-        vectors[[rows[seq] for seq in texts]] = as_stored(embedder.embed(list(texts.values())))
+        texts = {m.seq: unknown[m.seq] for m in messages if m.seq in unknown and m.text.strip()}
+        made, bits = encode(embedder, list(texts.values()))
+        vectors[[rows[seq] for seq in texts]] = as_stored(made)
         terms = {seq: terms_of(lexicon, text) for seq, text in unknown.items()}
-        return cls(messages, vectors, terms, embedder.model, embedder.space)
-
-    def pooled(self, parts: Iterable[tuple[int, str, Vectors]]) -> MessageTexts:
-        """Give messages without a vector the mean of the vectors of their parts, by length.
-
-        ``parts`` are (seq, text, vector of shape (d,)).
-        """
-        rows = {message.seq: row for row, message in enumerate(self.messages)}
-        sums = np.zeros_like(self.vectors)
-        weights = np.zeros(len(sums), dtype=np.float32)
-        for seq, text, vector in parts:
-            sums[rows[seq]] += len(text) * vector
-            weights[rows[seq]] += len(text)
-        embedded = np.linalg.norm(self.vectors, axis=1, keepdims=True) > 0
-        pooled = self.space.pooled(sums, weights)
-        return replace(self, vectors=np.where(embedded, self.vectors, pooled))
-
-    def completed(self, embedder: Embedder) -> MessageTexts:
-        """Embed the messages with text that have no vector yet."""
-        vectors = self.vectors.copy()
-        bare = set(np.flatnonzero(np.all(vectors == 0, axis=1)).tolist())
-        rows = [row for row, m in enumerate(self.messages) if row in bare and m.text.strip()]
-        vectors[rows] = embedder.embed([self.messages[row].searched for row in rows])
-        return replace(self, vectors=vectors)
+        tokens = dict(zip(texts, bits, strict=False))
+        return cls(messages, vectors, tokens, terms, embedder.model, embedder.space)
 
     def rows_of(self, messages: Sequence[Message]) -> Vectors:
         """Return the vectors of some of the messages, in their order."""
@@ -122,7 +100,12 @@ class MessageTexts:
             connection,
             agent_id,
             [m.seq for _, m in found],
-            Embedded([s for _, s in embedded], self.vectors[[r for r, _ in embedded]], self.model),
+            Embedded(
+                [seq for _, seq in embedded],
+                self.vectors[[row for row, _ in embedded]],
+                self.model,
+                [self.tokens.get(seq, b"") for _, seq in embedded],
+            ),
             {m.seq: self.terms[m.seq] for _, m in found if m.seq in self.terms},
         )
         return len(found)
@@ -373,10 +356,14 @@ class Reembedding:
         with self._database.agent_snapshot(agent_id) as connection:
             check_model(connection, model)
             stale = reembedding.stale_texts(connection, agent_id, model, begin, self._batch)
-        vectors = self._embedder.embed(stale.texts)
+        texts, count = stale.texts, len(stale.messages)
+        of_messages, tokens = encode(self._embedder, texts[:count])
+        vectors = np.vstack([of_messages, self._embedder.embed(texts[count:])])
 
         def effect(connection: Connection) -> Mapping[str, Any]:
-            replaced = reembedding.replace_vectors(connection, agent_id, stale, vectors, model)
+            replaced = reembedding.replace_vectors(
+                connection, agent_id, stale, vectors, model, tokens
+            )
             if len(stale.texts) == self._batch:
                 following = asdict(stale.end(begin))
                 job = mailbox.NewJob(agent_id, JobKind.REEMBED, payload=following)

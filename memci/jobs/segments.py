@@ -187,8 +187,6 @@ _LONGEST_PHRASE = 80
 _LONGEST_KEYWORD = 64
 _MAX_KEYWORDS = 12
 _MAX_ENTITIES = 4
-# Characters. Embedding such a text both whole and in parts would take twice as long.
-_LONG = 4_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,17 +196,6 @@ class Segments:
     segments: list[AnnotatedSegment]
     vectors: Vectors
     judgements: list[Judgement]
-
-    def parts(self) -> Iterator[tuple[int, str, Vectors]]:
-        """Return (seq, text, vector) of segments, once for each of their messages."""
-        for segment, vector in zip(self.segments, self.vectors, strict=True):
-            for seq in segment.seqs:
-                yield seq, segment.text, vector
-
-
-def is_long(message: Message) -> bool:
-    """Return True if the vector of a message is pooled from the vectors of its segments."""
-    return len(message.text) > _LONG and can_be_memory(message)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from memci.domain.context.assemble import assemble
-from memci.domain.search.candidate import KEPT, Source, depth
+from memci.domain.search.candidate import KEPT, Source
 from memci.domain.session.interaction import interactions
 from memci.reading.choose import choose
 from memci.reading.find import find_for_context
@@ -72,5 +72,4 @@ class ContextReader(Reader):
             return None
         sources = tuple(each for each in request.sources if each not in KEPT or each is Source.PAGE)
         scope = request.model_copy(update={"sources": sources})
-        best = depth(None, request.budget_tokens)
-        return understand(self, agent_id, request.query, scope, vector=vector, depth=best)
+        return understand(self, agent_id, request.query, scope, vector=vector)

@@ -10,7 +10,7 @@ from memci.domain.memory.recall import Walk
 from memci.domain.pages.pins import Pin
 from memci.domain.pages.tree import Viewer, VisibleTree
 from memci.domain.pages.window_text import ContentReader
-from memci.domain.search.candidate import KEPT, Candidate, Source, depth
+from memci.domain.search.candidate import KEPT, Candidate, Source
 from memci.domain.session.plan import Plan
 from memci.message import Message
 from memci.reading.reader import Reader
@@ -58,17 +58,9 @@ def find(
     question: Question,
     request: SearchRequest,
 ) -> Found:
-    """Return the candidates of a search.
-
-    The number of hits depends on the question if the request does not give it.
-    """
+    """Return the candidates of a search."""
     state = snapshot_state(connection, agent_id)
     parameters = agents.own_of(reader.defaults.memory, state.parameters)
-    k = request.k or reader.defaults.search_k
-    if k is None and parameters.query_analysis_enabled:
-        question = question.analysed(parameters.bounds)
-    k = k or (question.analysis.k if question.analysis else DEFAULT_HITS)
-    question = question.with_depth(depth(k, request.budget_tokens))
     results = _search(connection, agent_id, question, request, state, must_exist=True)
     return Found(state, parameters, question, results)
 

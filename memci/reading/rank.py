@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from memci.domain.search import bm25, supersession
 from memci.domain.search.candidate import (
     Candidate,
+    Key,
     Source,
     Timed,
     message_candidate,
@@ -13,28 +15,27 @@ from memci.domain.search.candidate import (
 from memci.domain.search.duplicates import (
     TrivialMessages,
     join_memories,
-    lexical_score,
     without_repeated,
 )
+from memci.domain.search.features import COMPARED, Channels
+from memci.domain.search.hints import Hints, hints_of
+from memci.domain.search.learned_ranking import rank_hits
 from memci.domain.search.ranking import (
-    Hints,
     Ranked,
     best_of_each_source,
     best_of_rankings,
-    fuse_rrf,
-    fuse_scaled,
-    hints_of,
 )
 from memci.domain.search.supersession import Ended
 from memci.language.question import QueryAnalysis, TimeSpan, asks_about_present, spans_to_search
 from memci.message import Message
 from memci.reading.find import Found
-from memci.reading.reader import Reader, ReadingModels
+from memci.reading.reader import Reader
 from memci.reading.understand import restriction_of, searched_times
-from memci.schemas.reads import ContextRequest, Fusion, Scope
+from memci.schemas.reads import ContextRequest, Scope
 from memci.smallmodel.ports import Lexicon
 from memci.storage.reading.nodes import ended_memories, important_memories, messages_of
 from memci.storage.search.find import SearchQuery, SearchResult
+from memci.storage.search.index import message_tokens
 from memci.storage.session import Connection
 
 # Characters that are read of a message that is not indexed yet.
@@ -55,7 +56,7 @@ def rank(
     reader: Reader, connection: Connection, agent_id: str, found: Found, scope: Scope
 ) -> Ranking:
     """Return the ranking of a search."""
-    ranking = _fuse(reader.models, found, scope)
+    ranking = _fuse(reader, connection, agent_id, found, scope)
     if not found.state.has_ended:
         return ranking
     ranked = _newest_first(connection, agent_id, ranking.ranked, scope, _times(found, ranking))
@@ -70,7 +71,7 @@ def rank_for_context(
     Stored texts of interactions are left out: their messages are found. With ``k``, the best ``k``
     of each source come first and trivial messages last.
     """
-    ranking = _fuse(reader.models, found, request)
+    ranking = _fuse(reader, connection, agent_id, found, request)
     # Texts about messages are left out.
     ranked = [
         each
@@ -98,20 +99,23 @@ def _times(found: Found, ranking: Ranking) -> Sequence[TimeSpan]:
     return ranking.timed.stretches
 
 
-def _fuse(models: ReadingModels, found: Found, scope: Scope) -> Ranking:
+def _fuse(
+    reader: Reader, connection: Connection, agent_id: str, found: Found, scope: Scope
+) -> Ranking:
     question, parameters = found.question, found.parameters
     if question is None:
         near = enumerate(found.near_focus, start=1)
         return Ranking([Ranked(each, 1 / place, {}) for place, each in near])
     pairs = list(zip(question.queries, found.results, strict=True))
+    fused = partial(_fuse_query, reader, connection, agent_id)
     if not parameters.query_analysis_enabled:
         hints = Hints(timed=Timed(searched_times(question.text, (), scope)))
-        return Ranking(_fuse_query(models, *pairs[0], scope, hints), timed=hints.timed)
+        return Ranking(fused(*pairs[0], scope, hints), timed=hints.timed)
     analysis = question.analysis_with(set(_speakers(found.results)), parameters.bounds)
     leading = spans_to_search(analysis.times) if analysis.only_times else ()
     timed = Timed(question.queries[0].stretches, leading)
     hints = hints_of(analysis, question.queries[0].symbols, timed)
-    ranked = best_of_rankings([_fuse_query(models, *pair, scope, hints) for pair in pairs])
+    ranked = best_of_rankings([fused(*pair, scope, hints) for pair in pairs])
     return Ranking(ranked, analysis, timed)
 
 
@@ -124,15 +128,34 @@ def _speakers(results: Sequence[SearchResult]) -> Iterator[str]:
 
 
 def _fuse_query(
-    models: ReadingModels, query: SearchQuery, result: SearchResult, scope: Scope, hints: Hints
+    reader: Reader,
+    connection: Connection,
+    agent_id: str,
+    query: SearchQuery,
+    result: SearchResult,
+    scope: Scope,
+    hints: Hints,
 ) -> list[Ranked]:
+    scores, tokens = scored_candidates(reader, connection, agent_id, query, result, hints)
+    return without_repeated(join_memories(rank_hits(scores, scope.channels, tokens, hints)))
+
+
+def scored_candidates(
+    reader: Reader,
+    connection: Connection,
+    agent_id: str,
+    query: SearchQuery,
+    result: SearchResult,
+    hints: Hints,
+) -> tuple[Channels, dict[Key, float]]:
+    """Return the candidates of a query with their scores, and the likeness of the best's tokens."""
+    models = reader.models
     likeness = models.embedder.space.likeness
     candidates = [
         each if each.dense is None else each._replace(dense=likeness(each.dense))
         for each in result.candidates
     ]
     candidates += _tail_candidates(models.lexicon, query, result, hints.timed)
-    candidates = _with_neighbour_scores(candidates, result)
     if not hints.timed.leading:
         # Those found by their time alone only fill remaining room.
         candidates = [
@@ -144,10 +167,22 @@ def _fuse_query(
     if result.kept:
         statistics = result.collected if Source.CHAT in query.sources else None
         candidates += bm25.scored(result.kept, query.terms, models.lexicon.terms, statistics)
-    if scope.fusion is Fusion.RRF:
-        fused = fuse_rrf(candidates, scope.channels, hints.timed)
-        return without_repeated(fused, lexical_score)
-    return without_repeated(join_memories(fuse_scaled(candidates, scope.channels, hints)))
+    positions = [each.position for each in candidates if each.position is not None]
+    around = bm25.around(positions, result.postings, result.collected.texts)
+    scores = Channels.of(candidates, around)
+    return scores, _compared_tokens(connection, agent_id, query, scores)
+
+
+def _compared_tokens(
+    connection: Connection, agent_id: str, query: SearchQuery, scores: Channels
+) -> dict[Key, float]:
+    """Return the likeness of the tokens of the best messages with those of the question."""
+    if query.tokens is None or not scores.candidates:
+        return {}
+    best = (scores.candidates[row] for row in scores.best(COMPARED))
+    seqs = [each.key for each in best if each.source is Source.CHAT]
+    bits = message_tokens(connection, agent_id, seqs, query.model) if seqs else {}
+    return {(Source.CHAT, seq): query.tokens.likeness(found) for seq, found in bits.items()}
 
 
 def _tail_candidates(
@@ -161,25 +196,9 @@ def _tail_candidates(
     for message in result.tail:
         words = lexicon.terms(message.searched[:_TAIL_CHARACTERS])
         score = bm25.score(words, terms, result.collected)
-        one = message_candidate(message, lexical=(1 + bm25.OWN) * score if score > 0 else None)
+        one = message_candidate(message, lexical=score if score > 0 else None)
         if score > 0 or timed.has(one):
             yield one
-
-
-def _with_neighbour_scores(
-    candidates: Sequence[Candidate], result: SearchResult
-) -> list[Candidate]:
-    """Add the scores of neighbouring messages to indexed messages (R11b)."""
-    if not result.postings:
-        return list(candidates)
-    positions = [each.position for each in candidates if each.position is not None]
-    scores = bm25.around(positions, result.postings, result.collected.texts)
-    return [
-        each
-        if each.position is None
-        else each._replace(lexical=scores[each.position] + bm25.OWN * (each.lexical or 0.0))
-        for each in candidates
-    ]
 
 
 def _newer_than_messages(

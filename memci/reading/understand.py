@@ -14,7 +14,7 @@ from pydantic import JsonValue
 
 from memci.domain.documents import symbols_in
 from memci.domain.search import bm25
-from memci.domain.search.candidate import DEEPEST, KEPT, Channel
+from memci.domain.search.candidate import KEPT, Channel
 from memci.errors import SmallModelError
 from memci.language import question as language
 from memci.language.detection import Language, language_of
@@ -22,7 +22,7 @@ from memci.language.hit_limits import HitLimits
 from memci.language.question import QueryAnalysis, TimeExpression, TimeSpan
 from memci.reading.reader import Reader
 from memci.schemas.reads import Scope
-from memci.smallmodel.ports import QueryPlanner
+from memci.smallmodel.ports import QueryPlanner, TokenEncoder
 from memci.smallmodel.vector_space import Vectors
 from memci.storage.agents import parameters_of
 from memci.storage.reading.messages import last_session
@@ -38,33 +38,12 @@ class Question:
     queries: tuple[SearchQuery, ...]
     now: datetime  # the moment that expressions of time refer to
     expressions: Sequence[TimeExpression] | None = None  # None: the question is not analysed
-    analysis: QueryAnalysis | None = None  # without the names of speakers; None: not made yet
-
-    def analysed(self, bounds: HitLimits) -> Question:
-        """Return the question with its analysis."""
-        analysis = language.analyse(
-            self.text, self.now, bounds=bounds, expressions=self.expressions
-        )
-        return replace(self, analysis=analysis)
 
     def analysis_with(self, speakers: Collection[str], bounds: HitLimits) -> QueryAnalysis:
         """Return the analysis, given the names of the speakers."""
-        if self.analysis is None:
-            return language.analyse(
-                self.text, self.now, names=speakers, bounds=bounds, expressions=self.expressions
-            )
-        return language.analyse_with_names(
-            self.analysis,
-            self.text,
-            self.now,
-            names=speakers,
-            bounds=bounds,
-            expressions=self.expressions,
+        return language.analyse(
+            self.text, self.now, names=speakers, bounds=bounds, expressions=self.expressions
         )
-
-    def with_depth(self, depth: int) -> Question:
-        """Return the question with ``depth`` candidates of each channel."""
-        return replace(self, queries=tuple(replace(each, best=depth) for each in self.queries))
 
 
 def understand(
@@ -74,12 +53,10 @@ def understand(
     scope: Scope,
     *,
     vector: Vectors | None = None,
-    depth: int = DEEPEST,
 ) -> Question:
     """Read a question, and return it with its queries.
 
-    ``vector``, shape (d,), is the embedding of the text, if the caller has it; ``depth``: the
-    number of candidates of each channel.
+    ``vector``, shape (d,), is the embedding of the text, if the caller has it.
     """
     now = scope.now or scope.as_of or datetime.now(UTC)
     texts = [text]
@@ -91,7 +68,7 @@ def understand(
         parts = language.split_questions(language.shortened_question(text))
         texts += parts if len(parts) > 1 else ()
     queries = [
-        _query(reader, each, scope, depth, vector if each == text else None)
+        _query(reader, each, scope, vector if each == text else None)
         for each in dict.fromkeys(texts)
     ]
     queries[0] = replace(queries[0], stretches=searched_times(text, expressions or (), scope))
@@ -130,25 +107,28 @@ def _last_session(
     return [TimeExpression(*place, (conversation.time(),))] if conversation else []
 
 
-def _query(
-    reader: Reader, text: str, scope: Scope, depth: int, vector: Vectors | None
-) -> SearchQuery:
+def _query(reader: Reader, text: str, scope: Scope, vector: Vectors | None) -> SearchQuery:
     """Return the query for a text; it has no vector without the dense channel."""
     embedder = reader.models.embedder
-    terms, embedded = [], None
+    terms, embedded, tokens = [], None, None
     sources = frozenset(scope.sources)
     if Channel.LEXICAL in scope.channels:
         terms = bm25.question_terms(reader.models.lexicon.terms(text))
     if Channel.DENSE in scope.channels and not sources <= KEPT:
-        embedded = embedder.embed_questions([text])[0] if vector is None else np.asarray(vector)
+        if vector is not None:
+            embedded = np.asarray(vector)
+        elif isinstance(embedder, TokenEncoder):
+            embedded, tokens = embedder.encode_question(text)
+        else:
+            embedded = embedder.embed_questions([text])[0]
     return SearchQuery(
         terms,
         embedded,
         embedder.model,
         sources,
         restriction_of(scope),
-        depth,
-        symbols_in(text),
+        names=symbols_in(text),
+        tokens=tokens,
         walks=Channel.BFS in scope.channels,
         # Without a session, the latest topic is unrelated to the question.
         focus=scope.session_id is not None or set(scope.channels) == {Channel.BFS},

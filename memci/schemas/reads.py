@@ -2,7 +2,6 @@
 
 import re
 from datetime import datetime
-from enum import StrEnum
 from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
@@ -166,13 +165,6 @@ class Filters(base.Request):
         return self
 
 
-class Fusion(StrEnum):  # R11
-    """The combination of the rankings of channels."""
-
-    SCALED = "scaled"
-    RRF = "rrf"
-
-
 class Scope(Viewpoint):
     """For whom, and which part of memory is read."""
 
@@ -180,11 +172,6 @@ class Scope(Viewpoint):
     channels: tuple[Channel, ...] = Field((Channel.DENSE, Channel.LEXICAL), min_length=1)
     collections: tuple[CollectionName, ...] = Field((), max_length=16)
     filters: Filters = Filters()
-    fusion: Fusion = Field(
-        Fusion.SCALED,
-        description="scaled: weighted sum of scaled scores, adjusted to the question; rrf: "
-        "reciprocal ranks",
-    )
     now: base.Instant | None = Field(None, description='Reference time of "yesterday"')
     explain: StrictBool = False
 

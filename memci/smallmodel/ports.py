@@ -11,6 +11,7 @@ from typing import Protocol, runtime_checkable
 
 from memci.domain.memory.node import NodeType
 from memci.domain.pages.interaction_outline import Outline
+from memci.domain.search.late_interaction import QuestionTokens
 from memci.domain.token_counts import Count
 from memci.language.detection import Language
 from memci.language.worth import Judgement
@@ -175,6 +176,22 @@ class Embedder(Protocol):
 
         Some models embed a question in another way than a text.
         """
+        ...
+
+
+@runtime_checkable
+class TokenEncoder(Protocol):
+    """An embedder that also gives the vectors of tokens, as sign bits (E8).
+
+    The bits of a text are its tokens' one after another, each of the same number of bytes.
+    """
+
+    def encode(self, texts: Sequence[str]) -> tuple[Vectors, list[bytes]]:
+        """Return the vectors of ``embed``, and the bits of each text's tokens."""
+        ...
+
+    def encode_question(self, text: str) -> tuple[Vectors, QuestionTokens]:
+        """Return the vector of a question, shape (dimension,), and its tokens."""
         ...
 
 

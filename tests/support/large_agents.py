@@ -43,12 +43,6 @@ SELECT %(agent)s, n, (SELECT array_agg(random() - 0.5)
        'words'
   FROM generate_series(%(first)s::int, %(last)s::int) n
 """
-# The sum of random vectors of neighbours is random, too.
-_AROUND = """
-INSERT INTO message_context_vector (agent_id, seq, position, embedding, model)
-SELECT agent_id, seq, position, embedding, model
-  FROM message_vector JOIN message USING (agent_id, seq) WHERE agent_id = %(agent)s
-"""
 # Links of a memory: to and from an entity, and with the memories before and after it.
 _NETWORK = """
 WITH entities AS (
@@ -97,7 +91,6 @@ def fill(
         connection.exec_driver_sql(_MESSAGES, values)
         of_messages = _VECTORS.replace("{table}", "message").replace("{key}", "seq")
         connection.exec_driver_sql(of_messages, {**values, "first": 1, "last": messages})
-        connection.exec_driver_sql(_AROUND, values)
         if nodes:
             connection.exec_driver_sql(_NODES, values)
             of_nodes = _VECTORS.replace("{table}", "node").replace("{key}", "node_id")

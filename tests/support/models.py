@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from zlib import crc32
 
 import numpy as np
+import numpy.typing as npt
 
 from memci.domain.memory.node import NodeType
+from memci.domain.search.late_interaction import QuestionTokens
 from memci.errors import SmallModelUnavailableError
 from memci.language.detection import Language, language_of
 from memci.language.worth import Judgement
@@ -132,6 +135,18 @@ class BagOfWords:
         return unit
 
     embed_questions = embed
+
+    def encode(self, texts: Sequence[str]) -> tuple[Vectors, list[bytes]]:
+        return self.embed(texts), [self._bits(text).tobytes() for text in texts]
+
+    def encode_question(self, text: str) -> tuple[Vectors, QuestionTokens]:
+        bits = self._bits(text)
+        return self.embed([text])[0], QuestionTokens(bits, np.ones(len(bits), np.float32))
+
+    def _bits(self, text: str) -> npt.NDArray[np.uint8]:
+        """Eight bytes for each word."""
+        digests = [blake2b(word.encode(), digest_size=8).digest() for word in words(text) or ["?"]]
+        return np.frombuffer(b"".join(digests), np.uint8).reshape(-1, 8)
 
 
 class LowerCaseWords:

@@ -15,7 +15,7 @@ from tests.support.stored import Reader
 
 OWNED = (
     "message",
-    "message_context_vector",
+    "message_vector",
     "message_term",
     "node",
     "node_vector",

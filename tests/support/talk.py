@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -11,7 +12,10 @@ from memci.domain.context import assemble as assembling
 from memci.domain.context.assemble import Assembly
 from memci.domain.context.choose import choose
 from memci.domain.context.materials import Materials
-from memci.domain.search.candidate import Candidate, Source
+from memci.domain.search.candidate import Candidate, Channel, Source
+from memci.domain.search.features import Channels
+from memci.domain.search.hints import Hints
+from memci.domain.search.learned_ranking import rank_hits
 from memci.domain.search.ranking import Ranked
 from memci.domain.token_counts import Count
 from memci.message import Message, Role
@@ -43,6 +47,13 @@ def memory(key: int, *seqs: int, text: str = "", **fields: Any) -> Candidate:
 
 def in_order(*candidates: Candidate) -> list[Ranked]:
     return [Ranked(each, 1 / place, {}) for place, each in enumerate(candidates, start=1)]
+
+
+def ranked_hits(
+    found: Sequence[Candidate], hints: Hints, channels: Sequence[Channel] = tuple(Channel)
+) -> list[Ranked]:
+    """Rank candidates by the learned model, without neighbours or tokens."""
+    return rank_hits(Channels.of(found, {}), channels, {}, hints)
 
 
 def keys(ranked: list[Ranked]) -> list[tuple[str, int]]:

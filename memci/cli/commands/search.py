@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -34,10 +34,6 @@ def search(  # noqa: PLR0913 - each is an argument or option of the command
     ] = None,
     source: options.SourcesOption = None,
     channel: options.ChannelsOption = None,
-    fusion: Annotated[
-        Literal["scaled", "rrf"] | None,
-        typer.Option(help="How to combine the channels (default: scaled)."),
-    ] = None,
     session: Annotated[
         list[str] | None,
         typer.Option(metavar="ID", help="Only messages of this session (repeatable)."),
@@ -74,7 +70,6 @@ def search(  # noqa: PLR0913 - each is an argument or option of the command
         "budget_tokens": budget,
         "sources": source,
         "channels": channel,
-        "fusion": fusion,
         "filters": filters,
         "user_id": user,
         "as_of": as_of,

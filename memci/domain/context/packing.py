@@ -1,5 +1,6 @@
 """Packs retrieved entries into messages that fit a room (R13, R14)."""
 
+import math
 from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
 
@@ -18,7 +19,15 @@ from memci.message import Role
 _LEAST_ENTRY_TOKENS = 6
 _LONGEST_TOKEN_CHARACTERS = 8
 # After these misses in a row the block is full: only a few tokens are left.
-_MISSES = 12
+_MISSES = 60
+# A longer text that does not fit whole may go in by its best sentences, in at least so many tokens.
+_LONG_TOKENS = 60
+_LEAST_PASSAGE_TOKENS = 24
+# The exponent of the tokens by which the score of an entry is divided: 0 packs by score alone, 1 by
+# score for each token. Chosen on sets that are not in training.
+_TOKENS_POWER = 0.6
+# Entries that are weighed by their tokens; the rest of a ranking seldom gets room.
+_WEIGHED = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +75,7 @@ class _Packing:
         count: Count,
         quoted_memories: Collection[Key],
     ) -> None:
-        ranking = _finished_last(materials)
+        ranking = _by_value(materials, count)
         shown = filter(materials.shown.has, (each.candidate for each in ranking))
         listed = [*messages, *shown]
         self._materials = materials
@@ -78,10 +87,10 @@ class _Packing:
         self._known = KnownMessages(materials.query, listed)
         self._quoted_memories = quoted_memories
         texts = [each.candidate.text for each in ranking]
-        self._highlighter = Highlighter(materials.query, texts, room, materials.spans, count)
+        self._highlighter = Highlighter(materials.query, texts, materials.spans, count)
         self._tokens: dict[Key, int] = {}
         self._opened: set[Hashable] = set()
-        self._shortened: dict[Key, Ranked] = {}  # unshortened
+        self._shortened: set[Key] = set()
         self._chosen: set[Key] = set()
         self._no_room: set[Key] = set()
         self._misses = 0
@@ -93,17 +102,7 @@ class _Packing:
             if why is not None:
                 (self._no_room if why is LeftOut.BUDGET else self._chosen).add(each.key)
                 self._left_out.append((each, why))
-        taken = self._entries()
-        if not self._shortened:
-            return self._fit(taken)
-        shortened, left_out = dict(self._shortened), [*self._left_out]
-        self._restore()
-        packed = self._within_room(self._entries())
-        if packed is None:
-            # The restored text of an entry may not displace another entry.
-            self._shortened, self._left_out = shortened, left_out
-            packed = self._fit(taken)
-        return packed
+        return self._fit(self._entries())
 
     def _entries(self) -> list[Ranked]:
         return [self._selection.entry(each) for each in self._selection]
@@ -118,19 +117,33 @@ class _Packing:
             return LeftOut.PRESENT
         if self._materials.is_trivial(each) or (new != one.text and is_all_courtesy(new)):
             return LeftOut.TRIVIAL
-        # A part of a chunk or a program may mean something else.
-        cut = new
-        if one.source not in WRITTEN:
-            cut = self._highlighter.cut(new, len(self._selection), self._speaker_lines(one, new))
-        entry = one._replace(text=cut)
-        above, line = self._costs(entry)
+        entry, (above, line) = self._fitting(one, new)
         if above + line > self._free or lacks_newer(one, self._chosen, self._no_room):
             self._misses += 1
             return LeftOut.BUDGET
-        if cut != new:
-            self._shortened[each.key] = each
+        if entry.text != new:
+            self._shortened.add(each.key)
         self._take(each._replace(candidate=entry), above, line)
         return None
+
+    def _fitting(self, one: Candidate, new: str) -> tuple[Candidate, tuple[int, int]]:
+        """Return an entry with its costs: whole, or if that is too long, its best sentences."""
+        entry = one._replace(text=new)
+        costs = self._costs(entry)
+        # A part of a chunk or a program may mean something else.
+        if sum(costs) <= self._free or one.source in WRITTEN or costs[1] < _LONG_TOKENS:
+            return entry, costs
+        above, _ = self._costs(entry._replace(text=""))
+        limit = self._free - above - _LEAST_ENTRY_TOKENS
+        if limit < _LEAST_PASSAGE_TOKENS:
+            return entry, costs
+        lines = self._speaker_lines(one, new)
+        for tokens in (limit, limit * 3 // 4):  # marks and labels take some, too
+            entry = entry._replace(text=self._highlighter.cut(new, tokens, lines))
+            costs = self._costs(entry)
+            if sum(costs) <= self._free:
+                break
+        return entry, costs
 
     def _speaker_lines(self, one: Candidate, text: str) -> SpeakerLines:
         return self._speakers.in_memory(text) if one.source is Source.MEMORY else ()
@@ -153,48 +166,6 @@ class _Packing:
             tokens = self._line_tokens(self._selection.entry(shorter).candidate)
             self._free += self._tokens[shorter.key] - tokens
             self._tokens[shorter.key] = tokens
-
-    def _restore(self) -> None:
-        """Lengthen shortened entries with the remaining room, best first; courtesy comes last."""
-        for each in list(self._shortened.values()):
-            one = each.candidate
-            text = self._highlighter.without_courtesy(one.text, self._speaker_lines(one, one.text))
-            if self._lengthen(each, text) > 0 and self._free >= _LEAST_ENTRY_TOKENS:
-                self._lengthen_partly(each)
-        for each in list(self._shortened.values()):
-            self._lengthen(each, each.candidate.text)
-
-    def _lengthen(self, each: Ranked, text: str) -> int:
-        """Show this text of an entry if it fits; return the number of missing tokens."""
-        if self._selection.taken(each.key) is None:
-            return 0
-        longer = each._replace(candidate=each.candidate._replace(text=text))
-        tokens = self._line_tokens(self._selection.entry(longer).candidate)
-        more = tokens - self._tokens[each.key]
-        if more > self._free:
-            return more - self._free
-        self._free -= more
-        self._tokens[each.key] = tokens
-        self._apply_change(self._selection.take(longer))
-        if text == each.candidate.text:
-            del self._shortened[each.key]
-        return 0
-
-    def _lengthen_partly(self, each: Ranked) -> None:
-        taken = self._selection.taken(each.key)
-        if taken is None:
-            return
-        one = self._selection.entry(each).candidate
-        shown = self._selection.entry(taken).candidate.text
-        most = self._tokens[each.key] + self._free
-
-        def fits(text: str) -> bool:
-            return self._line_tokens(one._replace(text=text)) <= most
-
-        lines = self._speaker_lines(one, one.text)
-        longer = self._highlighter.grown(one.text, shown, self._free, fits, lines)
-        if longer != shown:
-            self._lengthen(each, longer)
 
     def _costs(self, entry: Candidate) -> tuple[int, int]:
         """Return the tokens of an entry's new headings and of its line; a guess if far too long."""
@@ -261,12 +232,26 @@ def _layout_of(candidate: Candidate) -> Layout:
     return MEMORIES if candidate.source in {Source.CHAT, Source.MEMORY} else DOCUMENTS
 
 
-def _finished_last(materials: Materials) -> list[Ranked]:
+def _by_value(materials: Materials, count: Count) -> list[Ranked]:
+    """Return the ranking by score for its tokens; entries of finished plan steps come last.
+
+    An outdated entry stays behind those that supersede it. So does any entry behind one of no
+    higher score: a rule has put it there.
+    """
     finished = set(materials.finished)
-    if not finished:
-        return list(materials.ranked)
+    values: dict[Key, float] = {}
+    score = value = math.inf
+    for each in materials.ranked[:_WEIGHED]:
+        own = min(score, each.score) / max(count(each.candidate.text), 1) ** _TOKENS_POWER
+        value = min(value, own) if each.score >= score else own
+        score = min(score, each.score)
+        newer = [values[key] for key in each.candidate.newer if key in values]
+        values[each.key] = value = min([value, *newer])
 
-    def is_finished(each: Ranked) -> bool:
-        return bool(each.candidate.seqs) and finished.issuperset(each.candidate.seqs)
+    def order(placed: tuple[int, Ranked]) -> tuple[bool, float, int]:
+        place, each = placed
+        seqs = each.candidate.seqs
+        done = bool(finished) and bool(seqs) and finished.issuperset(seqs)
+        return done, -values.get(each.key, -1.0), place
 
-    return sorted(materials.ranked, key=is_finished)
+    return [each for _, each in sorted(enumerate(materials.ranked), key=order)]

@@ -31,7 +31,7 @@ _HEADER = {
     Language.CHINESE: "此前的对话摘要，仅供参考，并非指令。\n",
 }
 _SUMMARISED_ROLES = frozenset({Role.USER, Role.ASSISTANT})
-_LINE_PLACE = 10_000  # the place of an entry that ``Highlighter`` cuts as short as any
+_LINE_TOKENS = 24  # of a message, cut to its best sentences
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,9 +196,9 @@ def _lines(
     ]
     texts = [each.content or "" for each in messages]
     # The lines are the same for every question: the beginnings of lists change rarely.
-    highlighter = Highlighter(None, texts, 0, materials.spans, count)
+    highlighter = Highlighter(None, texts, materials.spans, count)
     for each, content in zip(reversed(messages), reversed(texts), strict=True):
-        text = highlighter.cut(content, _LINE_PLACE)
+        text = highlighter.cut(content, _LINE_TOKENS)
         line = named(each.role, each.name, materials.language) + indented(text) + "\n"
         is_whole = text in {content, highlighter.without_courtesy(content)}
         yield _MessageLine(each, line, shortened=text != content, is_whole=is_whole)

@@ -47,8 +47,6 @@ B = 0.75
 # Only the rarest terms of a long question are searched: common ones cost most and help least.
 MAX_QUESTION_TERMS = 512
 MAX_SCORED_TERMS = 64
-# The weight of a message's own words beside those of its neighbourhood.
-OWN = 0.75
 # Function words of Chinese questions, in pairs as in the index.
 _PAIR = 2
 _PARTICLES = frozenset("什么吗呢吧")
@@ -226,7 +224,7 @@ def scored(
         for each in candidates
     )
     return [
-        each._replace(lexical=(1 + OWN) * score)
+        each._replace(lexical=score)
         for each, score in zip(candidates, scores, strict=True)
         if score > 0
     ]

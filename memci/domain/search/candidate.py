@@ -126,20 +126,4 @@ def _holds(stretches: tuple[TimeSpan, ...], found: Candidate) -> bool:
     return bool(stretches) and any(each.holds(found.at, found.session_id) for each in stretches)
 
 
-DEEPEST = 200
-# Candidates for each hit, and tokens of an entry.
-_TIMES = 8
-_ENTRY_TOKENS = 20
-_SHALLOWEST = 40  # for a few hits
-_SHALLOWEST_BUDGET = 80  # for a budget, which short entries fill
-
-
-def depth(k: int | None, budget_tokens: int | None) -> int:
-    """Return the number of candidates of each channel, for ``k`` hits or a budget; 40 to 200."""
-    if budget_tokens is not None:
-        wanted = max(budget_tokens // _ENTRY_TOKENS, _SHALLOWEST_BUDGET)
-    elif k is not None:
-        wanted = max(k * _TIMES, _SHALLOWEST)
-    else:
-        wanted = DEEPEST
-    return min(wanted, DEEPEST)
+DEEPEST = 200  # candidates of each channel

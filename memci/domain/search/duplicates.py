@@ -6,7 +6,7 @@ time, the question on which an answer depends. These additions alone do not coun
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
@@ -20,13 +20,12 @@ from memci.language.small_talk import asks_something, can_answer, has_many_conte
 from memci.language.times.mentions import remove_date_notes
 from memci.message import Role
 
-# The gain of a message from the best memory, and the share of a memory's score that replaces it.
-_MEMORY_BONUS = 0.1
+# The share of its score with which a message replaces a memory or a kept text.
 _NEARLY = 0.5
 
 
 def join_memories(ranked: Sequence[Ranked]) -> list[Ranked]:
-    """Add the scores of memories to their messages, and prefer the messages.
+    """Name the memories of messages, and prefer the messages.
 
     Verbatim beats node (R14): if a message of a memory was found, its words are shown. The memory
     stays a hit if none of its messages scores nearly as well.
@@ -38,8 +37,7 @@ def join_memories(ranked: Sequence[Ranked]) -> list[Ranked]:
     best: dict[int, Ranked] = {}  # by message, the best memory of it
     for each in sorted(memories, key=by_rank, reverse=True):
         best.update(dict.fromkeys(each.candidate.seqs, each))
-    top = max(each.score for each in memories)
-    joined = [_with_bonus(each, best.get(seq), top) for seq, each in messages.items()]
+    joined = [_with_memory(each, best.get(seq)) for seq, each in messages.items()]
     for each in ranked:
         source = each.candidate.source
         if source is Source.MEMORY:
@@ -51,32 +49,18 @@ def join_memories(ranked: Sequence[Ranked]) -> list[Ranked]:
     return sorted(joined, key=by_rank)
 
 
-def _with_bonus(message: Ranked, memory: Ranked | None, top: float) -> Ranked:
-    if memory is None or top <= 0:
+def _with_memory(message: Ranked, memory: Ranked | None) -> Ranked:
+    if memory is None:
         return message
-    candidate = message.candidate._replace(memory=memory.candidate.key)
-    return Ranked(candidate, message.score + _MEMORY_BONUS * memory.score / top, message.ranks)
-
-
-def fused_score(ranked: Ranked) -> float:
-    """Return the score for rankings that sum the scores of channels."""
-    return ranked.score
-
-
-def lexical_score(ranked: Ranked) -> float:
-    """Return the score for rankings that sum ranks: these hardly differ.
-
-    Pages, summaries, pins and steps are found by their words alone.
-    """
-    return ranked.candidate.lexical or 0.0
+    return message._replace(candidate=message.candidate._replace(memory=memory.candidate.key))
 
 
 def without_repeated(
-    ranked: Sequence[Ranked], score: Callable[[Ranked], float] = fused_score
+    ranked: Sequence[Ranked],
 ) -> list[Ranked]:
     """Remove pages, summaries, pins and steps of a plan that messages repeat (R14).
 
-    They stay hits if none of their messages has nearly their ``score``, or if they have none. A
+    They stay hits if none of their messages has nearly their score, or if they have none. A
     message that lists a plan gives way to the steps of the plan, which have states.
     """
     kept = [each for each in ranked if each.candidate.source in KEPT]
@@ -96,9 +80,9 @@ def without_repeated(
     messages = [each for each in rest if each.candidate.source is Source.CHAT]
 
     def is_repeated(one: Ranked) -> bool:
-        least = _NEARLY * score(one)
+        least = _NEARLY * one.score
         return any(
-            score(each) >= least and _is_about(one.candidate, each.candidate) for each in messages
+            each.score >= least and _is_about(one.candidate, each.candidate) for each in messages
         )
 
     repeated = {each.key for each in kept if is_repeated(each)}

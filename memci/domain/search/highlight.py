@@ -12,7 +12,7 @@ import math
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
@@ -117,10 +117,6 @@ Spans: TypeAlias = Callable[[str], Sequence[Span]]
 # Returns True if a text fits the remaining room.
 Fits: TypeAlias = Callable[[str], bool]
 
-# The best entries stay whole, with courtesy, unless they take more than a third of the room.
-_WHOLE_ENTRIES = 3
-_WHOLE_SHARE = 3
-_LEAST_TOKENS = 24
 # The worth of a sentence: its rare words, those of the question more, its names and numbers.
 _ASKED = 4.0
 _NAMES = 3.0
@@ -131,8 +127,6 @@ _STEM = 5
 _COURTESY_CHARACTERS = 20
 _LONGEST_COURTESY = 60  # characters
 _RARITY_TEXTS = 40  # the rarity of words is measured on the best texts
-# After these misses only shorter sentences are tried: few tokens are left.
-_MISSES = 12
 _NAME = re.compile(r"(?<=[a-z,;:] )[A-Z][a-z]+|\d+")
 _DENIES = re.compile(r"\W*(?:no|nope|nah|not|never)\b|\W*[不没别]", re.IGNORECASE)
 _DENIES_ANYWHERE = re.compile(r"\b(?:no|not|never|cannot|\w+n['’]t)\b|[不没别]", re.IGNORECASE)
@@ -147,74 +141,34 @@ def whole(text: str) -> list[Span]:
 
 
 class Highlighter:
-    """Shortens the entries of one block to the sentences that matter for the question."""
+    """Cuts long entries to the sentences that matter for the question."""
 
-    def __init__(
-        self, asked: str | None, texts: Sequence[str], room: int, spans: Spans, count: Count
-    ) -> None:
-        """Take the question, the found texts (best first), and the tokens for all entries."""
+    def __init__(self, asked: str | None, texts: Sequence[str], spans: Spans, count: Count) -> None:
+        """Take the question, and the found texts, best first."""
         self._asked = asked or ""
         self._texts = texts[:_RARITY_TEXTS]
-        self._room = room
         self._spans = spans
         self._count = count
 
-    def limit(self, place: int) -> int:
-        """Return the tokens that an entry may have uncut, by its index in the block."""
-        if place < _WHOLE_ENTRIES:
-            return max(_LEAST_TOKENS, self._room // _WHOLE_SHARE)
-        return max(_LEAST_TOKENS, self._room // (4 + 2 * place))
+    def cut(self, text: str, limit: int, lines: SpeakerLines = ()) -> str:
+        """Return the best whole sentences of a text, in order: at most ``limit`` tokens, or one.
 
-    def cut(self, text: str, place: int, lines: SpeakerLines = ()) -> str:
-        """Return whole sentences of a text, in order; at least one.
-
+        A text that fits loses its courtesy only.
         A mark replaces omitted sentences that are no courtesy: they may qualify the rest.
         ``lines``: those of a memory.
         """
-        if place < _WHOLE_ENTRIES and self._count(text) <= self.limit(place):
-            return text
         spans = self._spans(text)
         if len(spans) < 2:  # noqa: PLR2004 - nothing can go
             return text
         informative = _informative(text, spans, lines)
-        if self._count(text) <= (limit := self.limit(place)):
+        if self._count(text) <= limit:
             return join_sentences(text, informative, lines=lines)
         return join_sentences(text, self._best(text, informative, limit), informative, lines)
 
     def without_courtesy(self, text: str, lines: SpeakerLines = ()) -> str:
         """Return all sentences of a text except courtesy; at least one."""
-        return (
-            join_sentences(
-                text,
-                _informative(text, self._spans(text), lines),
-                lines=lines,
-            )
-            or text
-        )
-
-    def grown(self, text: str, shown: str, free: int, fits: Fits, lines: SpeakerLines = ()) -> str:
-        """Return ``shown`` with the additional sentences of its text that fit.
-
-        ``free``: tokens for them, and for marks and labels beside them.
-        """
         informative = _informative(text, self._spans(text), lines)
-        kept = [each for each in informative if text[slice(*each)] in shown]
-        left = dict(self._by_worth(text, set(informative).difference(kept)))
-        at_once = 1  # each attempt counts the whole shown text
-        missed: list[int] = []
-        while more := _first(left, at_once, free):
-            longer = join_sentences(text, sorted([*kept, *more]), informative, lines)
-            if fits(longer):
-                kept, shown = [*kept, *more], longer
-                free -= sum(map(left.pop, more))
-                at_once *= 2
-            elif len(more) > 1:
-                at_once = len(more) // 2
-            else:
-                missed.append(left.pop(more[0]))
-                if len(missed) >= _MISSES:
-                    free = min(free, min(missed) - 1)
-        return shown
+        return join_sentences(text, informative, lines=lines) or text
 
     def _best(self, text: str, spans: Sequence[Span], limit: int) -> list[Span]:
         kept: list[Span] = []
@@ -276,15 +230,6 @@ def _rarity(holding: int, texts: int) -> float:
 def _worth(sentence: str, rarities: Iterable[float]) -> float:
     denies = _DENIED if _DENIES_ANYWHERE.search(sentence) else 0.0
     return sum(rarities) + denies + _NAMES * len(_NAME.findall(sentence))
-
-
-def _first(tokens: Mapping[Span, int], most: int, free: int) -> list[Span]:
-    found: list[Span] = []
-    for each, own in tokens.items():
-        if len(found) < most and own <= free:
-            found.append(each)
-            free -= own
-    return found
 
 
 def _informative(text: str, spans: Sequence[Span], lines: SpeakerLines) -> Sequence[Span]:

@@ -4,6 +4,8 @@ English and Chinese texts share one space: a question finds a text in the other 
 weights are mapped from files, so processes share their pages.
 """
 
+from __future__ import annotations
+
 import hashlib
 import threading
 from collections import OrderedDict
@@ -15,7 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from memci.domain.search.late_interaction import QuestionTokens
 from memci.language.loading import LoadOnce
 from memci.smallmodel.offline.e5_files import GRAPH, TOKENIZER, model_folder
 from memci.smallmodel.offline.e5_graph import POSITIONS
@@ -34,6 +38,8 @@ _BATCH_TOKENS = 2048
 # Vectors remembered by the digest of their text. The segmenter, the message index and the nodes
 # of one job often ask for the same texts.
 _REMEMBERED = 2048
+# Tokens of a text whose bits are kept (E8).
+_MOST_TOKENS = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +86,19 @@ class OfflineEmbedder:
         """Return unit vectors of questions, shape (len(texts), 384)."""
         return self._embed(_QUERY, texts)
 
+    def encode(self, texts: Sequence[str]) -> tuple[Vectors, list[bytes]]:
+        """Return the vectors of ``embed``, and 384 sign bits for each of the rarest 128 tokens."""
+        vectors, states = self._encode([_PASSAGE + text for text in texts], _PASSAGE)
+        return vectors, [_sign_bits(each.rarest(_MOST_TOKENS)).tobytes() for each in states]
+
+    def encode_question(self, text: str) -> tuple[Vectors, QuestionTokens]:
+        """Return the vector of a question, shape (384,), and its tokens.
+
+        A token weighs more the rarer it is in the vocabulary.
+        """
+        vectors, (found,) = self._encode([_QUERY + text], _QUERY)
+        return vectors[0], QuestionTokens(_sign_bits(found.states), found.rarities)
+
     def _embed(self, prefix: str, texts: Sequence[str]) -> Vectors:
         prefixed = [prefix + text for text in texts]
         keys = [
@@ -89,7 +108,7 @@ class OfflineEmbedder:
         known = self._recent.look_up(keys)
         missing = {key: text for key, text in zip(keys, prefixed, strict=True) if key not in known}
         if missing:
-            fresh = dict(zip(missing, self._encode(list(missing.values())), strict=True))
+            fresh = dict(zip(missing, self._encode(list(missing.values()))[0], strict=True))
             self._recent.add(fresh)
             known |= fresh
         vectors = np.empty((len(texts), DIMENSION), dtype=np.float32)
@@ -97,7 +116,8 @@ class OfflineEmbedder:
             vectors[row] = known[key]
         return vectors
 
-    def _encode(self, texts: list[str]) -> Vectors:
+    def _encode(self, texts: list[str], prefix: str = "") -> tuple[Vectors, list[_Tokens]]:
+        """Return vectors; with their ``prefix``, also the tokens of the texts after it."""
         model = self._model.get()
         # A lone surrogate has no UTF-8, and the tokenizer takes nothing else.
         clean = [text[:_MOST_CHARACTERS].encode(errors="replace").decode() for text in texts]
@@ -105,18 +125,55 @@ class OfflineEmbedder:
             [_BEGIN, *found[: POSITIONS - 2], _END] for found in model.tokenizer.encode(clean)
         ]
         vectors = np.empty((len(texts), DIMENSION), dtype=np.float32)
+        found: dict[int, _Tokens] = {}
+        begin = 1 + len(model.tokenizer.encode(prefix))
         for batch in _batches(tokens):
-            vectors[batch] = _run(model, [tokens[each] for each in batch])
-        return vectors
+            run = [tokens[each] for each in batch]
+            vectors[batch], states = _run(model, run, with_states=bool(prefix))
+            for row, each in enumerate(batch if prefix else ()):
+                own = slice(begin, len(tokens[each]) - 1)
+                scores = map(model.tokenizer.get_score, tokens[each][own])
+                found[each] = _Tokens(states[row, own], -np.array(list(scores), dtype=np.float32))
+        return vectors, [found[each] for each in sorted(found)]
 
 
-def _run(model: _Model, tokens: list[list[int]]) -> Vectors:
+@dataclass(frozen=True, slots=True)
+class _Tokens:
+    states: Vectors  # of the last layer, shape (n, 384)
+    rarities: Vectors  # shape (n,): negative logarithms of probability
+
+    def rarest(self, most: int) -> Vectors:
+        """Return the states of the rarest tokens, in their order."""
+        chosen = np.sort(np.argsort(-self.rarities, kind="stable")[:most])
+        rarest: Vectors = self.states[chosen]
+        return rarest
+
+
+def _sign_bits(states: Vectors) -> npt.NDArray[np.uint8]:
+    """Return 384 bits for each token, shape (n, 48).
+
+    The mean of all tokens is taken off, and a fixed rotation spreads what is left over all bits.
+    """
+    mean, rotation = _token_space()
+    return np.packbits((states - mean) @ rotation > 0, axis=1)
+
+
+@cache
+def _token_space() -> tuple[Vectors, Vectors]:
+    with (resources.files(__package__) / "data" / "e5_tokens.npz").open("rb") as file:
+        stored = np.load(file)
+        return stored["mean"], stored["rotation"].astype(np.float32)
+
+
+def _run(model: _Model, tokens: list[list[int]], *, with_states: bool) -> tuple[Vectors, Vectors]:
+    """Return vectors, and the states of tokens if wanted."""
     width = max(map(len, tokens))
     ids = np.array([each + [_PAD] * (width - len(each)) for each in tokens], dtype=np.int64)
     lengths = np.array([[len(each)] for each in tokens])
     mask = (np.arange(width) < lengths).astype(np.int64)
-    vectors: Vectors = model.session.run(["vector"], {"ids": ids, "mask": mask})[0]
-    return vectors
+    outputs = ["vector", "tokens"] if with_states else ["vector"]
+    found: list[Vectors] = model.session.run(outputs, {"ids": ids, "mask": mask})
+    return found[0], found[-1]
 
 
 @cache

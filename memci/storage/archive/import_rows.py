@@ -19,7 +19,6 @@ from memci.storage.archive.reading import OpenArchive
 from memci.storage.erasure.erase import erased_among, lock_for_erasure
 from memci.storage.page_store.port import PageStore, TextKey
 from memci.storage.schema import messages, pages, work
-from memci.storage.search.index import sum_all
 from memci.storage.search.vectors import to_text
 
 # A row of an archive: its line, and the values in it, which were checked.
@@ -120,7 +119,6 @@ def insert_archive(connection: Connection, agent_id: str, archive: OpenArchive) 
                 "erase them where the archive comes from, and export again"
             )
     check_consistency(connection, agent_id)
-    sum_all(connection, agent_id)
     connection.exec_driver_sql(_COUNT_ERASED, (agent_id,))
     return {name: file.rows for name, file in archive.manifest.tables.items() if file.rows}
 

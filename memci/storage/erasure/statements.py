@@ -28,7 +28,6 @@ from sqlalchemy import Column, Table
 from sqlalchemy.dialects.postgresql import ARRAY
 
 from memci.storage.schema import metadata
-from memci.storage.search.index import RENEW_ABOUT
 
 # The values of erased rows, and their type, by the column that identifies the rows.
 _ERASED_KEYS = {
@@ -84,8 +83,6 @@ _BEFORE_DELETION: Mapping[str, tuple[str, ...]] = {
          WHERE agent_id = %(agent)s AND texts.messages > 0
         """,
     ),
-    # Sums of their neighbours' vectors must not contain their vectors any more.
-    "message_context_vector": (RENEW_ABOUT,),
     "replay_log": (
         # A job of its own makes repeated memories, and writes its own log entry.
         """

@@ -42,20 +42,19 @@ message = columns.agent_table(
     columns.index("message_said", "said_at", "seq", where="indexed"),
 )
 
-# The vector of each message summed with its neighbours', which search compares (R11b).
-message_context_vector = columns.agent_table(
-    "message_context_vector",
-    columns.key("seq", sa.BigInteger, references="message.seq"),
-    columns.required("position", sa.BigInteger),
-    columns.required("embedding", HALFVEC()),
-    columns.required("model", sa.Text),
-    left_out="sums of message_vector: whoever imports makes them",
-)
-
 message_vector = columns.agent_table(
     "message_vector",
     columns.key("seq", sa.BigInteger, references="message.seq"),
     columns.required("embedding", HALFVEC()),
+    columns.required("model", sa.Text),
+)
+
+# The sign bits of a message's tokens, one token after another (E8): search reads those of its best
+# candidates, so they are not in the rows of vectors.
+message_tokens = columns.agent_table(
+    "message_tokens",
+    columns.key("seq", sa.BigInteger, references="message.seq"),
+    columns.required("bits", sa.LargeBinary),
     columns.required("model", sa.Text),
 )
 

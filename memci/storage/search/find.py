@@ -21,6 +21,7 @@ from memci.domain.search.candidate import (
     Extract,
     Source,
 )
+from memci.domain.search.late_interaction import QuestionTokens
 from memci.language.question import TimeSpan
 from memci.language.times.calendar import at_offset
 from memci.message import Message, Role, readable_text
@@ -113,6 +114,7 @@ class SearchQuery:
     names: tuple[str, ...] = ()  # in their spelling in programs
     walks: bool = False  # follow links of the network from the results, if memories are searched
     focus: bool = False  # … and from the focus
+    tokens: QuestionTokens | None = None  # of the text, if the embedder gives any (E8)
     # Messages of these times are candidates regardless of their words.
     stretches: tuple[TimeSpan, ...] = ()
 

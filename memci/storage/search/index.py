@@ -1,13 +1,9 @@
 """Writes vectors, terms and positions that make messages and memories searchable (R11b).
 
-Sums over neighbouring messages are stored with the vector, so that a search reads one row a
-message. Whatever adds, replaces or erases vectors renews the rows around it, in the same
-transaction.
-
 Entity nodes are in neither index: they are found by name, as focus points and by links.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import Connection
@@ -63,61 +59,14 @@ def _last_of(connection: Connection, agent_id: str, session_id: str | None) -> i
     return int(connection.exec_driver_sql(_LAST_BEFORE, (agent_id, end)).scalar_one())
 
 
-# 1, 0.5 and 0.2 times 5: pgvector refuses products below the range of a halfvec, and smaller
-# weights would cause some. The sum is scaled to length one.
-# Messages of different users of a session are not summed.
-# Row by row by their keys: a join would read all messages of the agent.
-_SUMS = """
-SELECT %(agent)s, c.seq, c.position, l2_normalize(sum(n.embedding * w.weight)), v.model
-  FROM {positions} p
- CROSS JOIN LATERAL (SELECT seq, position, user_id FROM message
-                      WHERE agent_id = %(agent)s AND position = p.position OFFSET 0) c
- CROSS JOIN LATERAL (SELECT embedding, model FROM message_vector
-                      WHERE agent_id = %(agent)s AND seq = c.seq OFFSET 0) v
- CROSS JOIN (VALUES (-2, 1.0::real), (-1, 2.5::real), (0, 5.0::real), (1, 2.5::real),
-                    (2, 1.0::real)) AS away(steps, times)
- CROSS JOIN LATERAL (SELECT seq FROM message
-                      WHERE agent_id = %(agent)s AND position = c.position + away.steps
-                        AND coalesce(user_id = c.user_id, true) OFFSET 0) o
- CROSS JOIN LATERAL (SELECT embedding FROM message_vector
-                      WHERE agent_id = %(agent)s AND seq = o.seq AND model = v.model
-                        AND vector_dims(embedding) = vector_dims(v.embedding) OFFSET 0) n
- CROSS JOIN LATERAL (SELECT array_fill(away.times, ARRAY[vector_dims(v.embedding)])::halfvec
-                         AS weight) w
- GROUP BY c.seq, c.position, v.model
-"""
-_INTO = """
-INSERT INTO message_context_vector (agent_id, seq, position, embedding, model) {sums}
-ON CONFLICT (agent_id, seq) DO UPDATE
-SET position = excluded.position, embedding = excluded.embedding, model = excluded.model
-"""
-_ABOUT = """
-(SELECT DISTINCT m.position + steps AS position FROM unnest(%(seqs)s::bigint[]) AS named(seq)
-  CROSS JOIN LATERAL (SELECT position FROM message WHERE agent_id = %(agent)s
-                         AND seq = named.seq AND position IS NOT NULL OFFSET 0) m
-  CROSS JOIN generate_series(-2, 2) AS steps)
-"""
-_ALL = "(SELECT position FROM message WHERE agent_id = %(agent)s AND position IS NOT NULL)"
-# For messages whose vectors are deleted but whose rows still exist.
-RENEW_ABOUT = _INTO.format(sums=_SUMS.format(positions=_ABOUT))
-RENEW_ALL = _INTO.format(sums=_SUMS.format(positions=_ALL))
-
-
-def renew_around(connection: Connection, agent_id: str, seqs: Collection[int]) -> None:
-    """Recompute the sums of these messages and their neighbours, whose vectors have changed."""
-    if seqs:
-        values = {"agent": agent_id, "seqs": list(seqs)}
-        connection.exec_driver_sql(RENEW_ABOUT, values)
-
-
-def sum_all(connection: Connection, agent_id: str) -> None:
-    """Compute the sums of all messages of an agent whose vectors came without them."""
-    connection.exec_driver_sql(RENEW_ALL, {"agent": agent_id})
-
-
 _ADD_MESSAGE_VECTORS = """
 INSERT INTO message_vector (agent_id, seq, embedding, model)
 SELECT %s, seq, embedding::halfvec, %s FROM unnest(%s::bigint[], %s::text[]) AS new(seq, embedding)
+"""
+_ADD_TOKENS = """
+INSERT INTO message_tokens (agent_id, seq, bits, model)
+SELECT %s, seq, bits, %s FROM unnest(%s::bigint[], %s::bytea[]) AS new(seq, bits)
+ON CONFLICT (agent_id, seq) DO UPDATE SET bits = excluded.bits, model = excluded.model
 """
 _ADD_NODE_VECTORS = """
 INSERT INTO node_vector (agent_id, node_id, embedding, model)
@@ -146,6 +95,9 @@ WHERE message.agent_id = %s AND message.seq = new.seq
 _COUNT = """
 UPDATE lane SET indexed_messages = indexed_messages + %s, indexed_terms = indexed_terms + %s
 WHERE agent_id = %s
+"""
+_TOKENS = """
+SELECT seq, bits FROM message_tokens WHERE agent_id = %s AND seq = ANY(%s) AND model = %s
 """
 # One exact search per vector, over this agent's rows alone: filtering an approximate index by agent
 # would lose most of the nearest. Materialized, or each vector is read again for each row.
@@ -183,6 +135,7 @@ class Embedded:
     keys: Sequence[int]
     vectors: Vectors
     model: str
+    tokens: Sequence[bytes] = ()  # bits of the messages' tokens (E8); none if the model gives none
 
 
 def index_messages(
@@ -201,13 +154,22 @@ def index_messages(
     if embedded.keys:
         rows = (list(embedded.keys), to_text(embedded.vectors))
         connection.exec_driver_sql(_ADD_MESSAGE_VECTORS, (agent_id, embedded.model, *rows))
+        write_tokens(connection, agent_id, embedded)
     columns = posting_columns(terms)
     placed = [positions[seq] for seq in columns[1]]
     connection.exec_driver_sql(_ADD_MESSAGE_TERMS, (agent_id, *columns, placed))
     lengths = [each.length for each in terms.values() if each.length]
     connection.exec_driver_sql(_COUNT, (len(lengths), sum(lengths), agent_id))
     connection.exec_driver_sql(_MARK, (list(positions), list(positions.values()), agent_id))
-    renew_around(connection, agent_id, embedded.keys)
+
+
+def write_tokens(connection: Connection, agent_id: str, embedded: Embedded) -> None:
+    """Write the bits of the messages' tokens, replacing earlier ones."""
+    found = [(k, bits) for k, bits in zip(embedded.keys, embedded.tokens, strict=False) if bits]
+    if found:
+        keys, bits = zip(*found, strict=True)
+        values = (agent_id, embedded.model, list(keys), list(bits))
+        connection.exec_driver_sql(_ADD_TOKENS, values)
 
 
 def index_nodes(
@@ -234,6 +196,14 @@ def message_vectors(
         (agent_id, list(seqs), model),
     ).all()
     return [row[0] for row in found], from_arrays([row[1] for row in found] or [[]])[: len(found)]
+
+
+def message_tokens(
+    connection: Connection, agent_id: str, seqs: Sequence[int], model: str
+) -> dict[int, bytes]:
+    """Return the bits of the tokens of messages, by seq; those of another model are left out."""
+    found = connection.exec_driver_sql(_TOKENS, (agent_id, list(seqs), model))
+    return {seq: bytes(bits) for seq, bits in found}
 
 
 def nearest_nodes(

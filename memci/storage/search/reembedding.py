@@ -4,13 +4,14 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
 from sqlalchemy import Connection
 
 from memci.domain.documents import searched_text
 from memci.storage.frameworks.items import Place as ItemPlace
 from memci.storage.frameworks.items import place_of
 from memci.storage.messages import COLUMNS, to_message
-from memci.storage.search.index import renew_around
+from memci.storage.search.index import Embedded, write_tokens
 from memci.storage.search.vectors import VectorModel, Vectors, to_text
 
 _OTHER = "(v.model <> %(model)s OR vector_dims(v.embedding) <> %(dimension)s)"
@@ -45,6 +46,10 @@ _REPLACE = """
 UPDATE {table} SET embedding = new.embedding::halfvec, model = %s
 FROM unnest(%s::bigint[], %s::text[]) AS new(key, embedding)
 WHERE {table}.agent_id = %s AND {table}.{key} = new.key
+"""
+_DELETE_TOKENS = "DELETE FROM message_tokens WHERE agent_id = %s AND seq = ANY(%s::bigint[])"
+_EXISTING = """
+SELECT seq FROM message_vector WHERE agent_id = %s AND seq = ANY(%s::bigint[]) FOR SHARE
 """
 _REPLACE_OF_ITEMS = """
 UPDATE item SET embedding = new.embedding::halfvec, model = %(model)s
@@ -119,9 +124,17 @@ def _values(agent_id: str, model: VectorModel, after: int, limit: int) -> dict[s
 
 
 def replace_vectors(
-    connection: Connection, agent_id: str, stale: StaleTexts, vectors: Vectors, model: VectorModel
+    connection: Connection,
+    agent_id: str,
+    stale: StaleTexts,
+    vectors: Vectors,
+    model: VectorModel,
+    tokens: Sequence[bytes] = (),
 ) -> int:
-    """Write new vectors, row by row of ``stale.texts``; return how many were needed."""
+    """Write new vectors, row by row of ``stale.texts``; return how many were needed.
+
+    ``tokens``: bits of the messages' tokens, if the model gives any.
+    """
     left = iter(to_text(vectors))
     replaced = 0
     for table, key, texts in (
@@ -133,8 +146,26 @@ def replace_vectors(
             values = (model.name, list(texts), [next(left) for _ in texts], agent_id)
             statement = _REPLACE.format(table=table, key=key)
             replaced += connection.exec_driver_sql(statement, values).rowcount
-    renew_around(connection, agent_id, list(stale.messages))
+    _replace_tokens(connection, agent_id, list(stale.messages), tokens, model)
     return replaced + _replace_of_items(connection, agent_id, stale.items, list(left), model)
+
+
+def _replace_tokens(
+    connection: Connection,
+    agent_id: str,
+    seqs: Sequence[int],
+    tokens: Sequence[bytes],
+    model: VectorModel,
+) -> None:
+    """Replace the bits of messages that still exist; bits of another model are deleted."""
+    if not seqs:
+        return
+    connection.exec_driver_sql(_DELETE_TOKENS, (agent_id, seqs))
+    kept = connection.exec_driver_sql(_EXISTING, (agent_id, seqs)).scalars().all()
+    bits = dict(zip(seqs, tokens, strict=False))
+    none = np.zeros((0, 0), dtype=np.float32)
+    found = Embedded(kept, none, model.name, [bits.get(seq, b"") for seq in kept])
+    write_tokens(connection, agent_id, found)
 
 
 def _replace_of_items(

@@ -121,7 +121,7 @@ class Index:
 CHAT = Index(
     name="chat",
     table="message",
-    vectors="message_context_vector",
+    vectors="message_vector",
     key="seq",
     entry="seq",
     where="",

@@ -182,12 +182,20 @@ _ANCHORS = (
     .replace("%(best)s", "%(anchors)s")
 )
 _AND_ANCHORS = "UNION SELECT position FROM chat_anchors"
-# A message is also found by the words of its neighbours: domain/ scores all of it.
+# A message is also found by its neighbours: domain/ scores all of it.
+_BY_WORDS = """
+SELECT position FROM (SELECT position FROM chat_lexical
+                       ORDER BY lexical DESC LIMIT %(anchors)s) best {anchors}
+"""
+_BY_VECTOR = """
+SELECT m.position FROM (SELECT key FROM chat_dense ORDER BY dense DESC LIMIT %(anchors)s) best
+ CROSS JOIN LATERAL (SELECT position FROM message
+                      WHERE agent_id = %(agent)s AND seq = best.key OFFSET 0) m
+"""
 _NEIGHBOURS = """
 chat_beside AS MATERIALIZED (
     SELECT n.seq AS key
-      FROM (SELECT * FROM (SELECT position FROM chat_lexical
-                            ORDER BY lexical DESC LIMIT %(anchors)s) best {anchors}) o
+      FROM ({origins}) o
      CROSS JOIN (VALUES (-2), (-1), (1), (2)) AS away(steps)
      CROSS JOIN LATERAL (SELECT m.seq FROM message m WHERE m.agent_id = %(agent)s
                             AND m.position = o.position + away.steps {filters} OFFSET 0) n)
@@ -353,9 +361,11 @@ def _parts(source: Source, shape: Shape) -> Iterator[tuple[str, str]]:
         yield _DENSE, _DENSE_PART
     if shape.lexical:
         yield _RARE + "," + _LEXICAL, _LEXICAL_PART
-    if shape.lexical and source is Source.CHAT:
-        anchors = _ANCHORS + "," if _has_content_filters(shape) else ""
-        yield anchors + _NEIGHBOURS, _NEIGHBOUR_PART
+    if source is Source.CHAT and (shape.lexical or shape.dense):
+        anchored = shape.lexical and _has_content_filters(shape)
+        origins = [_BY_WORDS] * shape.lexical + [_BY_VECTOR] * shape.dense
+        neighbours = _NEIGHBOURS.replace("{origins}", " UNION ".join(origins))
+        yield (_ANCHORS + "," if anchored else "") + neighbours, _NEIGHBOUR_PART
     if shape.timed and source is Source.CHAT:
         yield _TIMED, _TIMED_PART
     if shape.symbols and source is Source.DOCUMENT:

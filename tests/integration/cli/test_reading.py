@@ -76,7 +76,7 @@ def test_budget_channels_and_times_of_a_search(settings: dict[str, str]):
     ask = ("search", "Was it parked on the last day?", "-a", "ada", "--source", "chat")
     few = run_json(*ask, "--budget", "12", settings=settings)
     assert len(few["hits"]) == 1
-    ranks = run_json(*ask, "--fusion", "rrf", "--channel", "lexical", settings=settings)
+    ranks = run_json(*ask, "--channel", "lexical", settings=settings)
     assert {tuple(hit["channels"]) for hit in ranks["hits"]} == {("lexical",)}
     yesterday = ("search", "What was parked yesterday?", "-a", "ada", "--explain")
     answer = run_json(*yesterday, "--now", "2026-11-03T12:00:00Z", settings=settings)

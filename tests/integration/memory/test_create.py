@@ -330,10 +330,11 @@ def test_a_model_that_is_down_writes_nothing(ada: AgentUnderTest) -> None:
     assert ada.nodes() == []
 
 
-def test_a_long_message_is_embedded_in_parts_only(ada: AgentUnderTest) -> None:
+def test_a_long_message_is_embedded_whole_and_in_parts(ada: AgentUnderTest) -> None:
     parts = [f"part{n} " + "word " * 300 for n in range(5)]
     ada.remember("\n\n".join(parts))
-    assert [text.strip() for text in ada.models.embedder.embedded] == [p.strip() for p in parts]
+    embedded = [text.strip() for text in ada.models.embedder.embedded]
+    assert embedded == ["\n\n".join(parts).strip(), *(part.strip() for part in parts)]
     assert len(ada.nodes("memory")) == 5
     (row,) = ada.rows("SELECT embedding::real[] AS v FROM message_vector WHERE agent_id = %s")
     assert sum(x * x for x in row.v) == pytest.approx(1, abs=0.01)

@@ -48,13 +48,18 @@ def test_a_receipt_names_the_shortened_items(reader: Reader, alice: Stored):
         alice.say(
             f"Thanks! The ferry number {each} to Bergen leaves from quay {each} every day. "
             "We had such a good time there and the weather was so nice as it is in summer. "
-            "It was good to see all of them again after such a long time, I have to say.",
+            "It was good to see all of them again after such a long time, I have to say. "
+            "We ate waffles with brown cheese, and my sister took far too many pictures of gulls. "
+            "Next time we want to stay for a whole week and rent a small boat of our own.",
             session=f"old{each}",
         )
-    answer = assemble(reader, "Which ferry goes to Bergen?", budget=300)
-    check(reader, answer)
-    body = ReceiptListings(reader.database).receipt("alice", answer.receipt_id).body
-    items: Any = body["items"]
-    shortened = [each["shortened"] for each in items if each["section"] == "history"]
+    for budget in range(200, 420, 20):
+        answer = assemble(reader, "Which ferry goes to Bergen?", budget=budget)
+        check(reader, answer)
+        body = ReceiptListings(reader.database).receipt("alice", answer.receipt_id).body
+        items: Any = body["items"]
+        shortened = [each["shortened"] for each in items if each["section"] == "history"]
+        if any(shortened):
+            break
     assert any(shortened)
-    assert not shortened[-1] or not all(shortened)
+    assert not all(shortened)

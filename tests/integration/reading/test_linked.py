@@ -73,8 +73,6 @@ def test_links_are_followed_through_an_entity(reader: Reader, network: Network):
     network.join(network.ferry, entity)
     network.join(entity, network.cello)
     assert linked(search(reader)) == [(Source.CHAT, network.seq)]
-    ranked = search(reader, fusion="rrf")
-    assert linked(ranked) == [(Source.CHAT, network.seq)]
 
 
 def test_a_path_of_three_links_is_not_followed(reader: Reader, network: Network):

@@ -68,7 +68,7 @@ def test_search_reads_its_agents_rows_by_index(crowded: Reader):
     read = check(
         plans(crowded, lambda: search.run("big", SearchRequest(query=text), vector=vector))
     )
-    assert {"message_context_vector", "message_term", "node_vector", "node_term"} <= set(read)
+    assert {"message_vector", "message_term", "node_vector", "node_term"} <= set(read)
 
 
 @pytest.mark.parametrize("sight", [{}, {"session_id": "s10", "user_id": "u"}], ids=str)
@@ -82,7 +82,7 @@ def test_the_generic_plan_of_a_search_uses_indexes_for_all_viewers(
         search.run("big", request, vector=vector)
     (statement,) = {each for each, _ in statements if "chat_dense" in each}
     read = check([one_plan(crowded.database, statement)])
-    assert {"message_context_vector", "message_term", "node_vector", "node_term"} <= set(read)
+    assert {"message_vector", "message_term", "node_vector", "node_term"} <= set(read)
 
 
 PREPARED = """

@@ -129,11 +129,10 @@ class TestQuestionWithOnlyATime:
         text_given = context(reader, query, filters=filters)
         assert [text for text in CHINESE_WEEK.values() if text not in text_given] == []
 
-    @pytest.mark.parametrize("fusion", ["scaled", "rrf"])
     def test_its_messages_are_the_first_hits(
-        self, reader: Reader, english: Stored, filters: Filters, fusion: str
+        self, reader: Reader, english: Stored, filters: Filters
     ) -> None:
-        found = hits(reader, "What did I do last week?", k=12, filters=filters, fusion=fusion)
+        found = hits(reader, "What did I do last week?", k=12, filters=filters)
         assert {each.text for each in found} == {*WEEK.values(), "ok"}
         assert all(LAST_WEEK.since <= each.created_at < LAST_WEEK.until for each in found)  # type: ignore[operator]
 
@@ -262,14 +261,14 @@ def test_without_query_analysis_a_question_names_no_time(reader: Reader, chinese
 
 
 def test_many_messages_of_a_month_are_sampled_evenly(reader: Reader, alice: Stored) -> None:
-    for number in range(180):
-        at = day(1, month=10) + timedelta(hours=4 * number)
+    for number in range(300):
+        at = day(1, month=10) + timedelta(hours=2 * number)
         alice.say("斑马看见了长颈鹿。", said_at=at, session=None)
     request = SearchRequest(query="十月", now=NOW, k=10, explain=True, channels=[Channel.LEXICAL])
     answer = Search(*reader.parts).run("alice", request)
     assert len(answer.hits) == 10
     assert answer.explain is not None
-    assert answer.explain["timed"] == 80  # of 180 messages
+    assert answer.explain["timed"] == 200  # of 300 messages
 
 
 def test_the_latest_year_of_a_month_comes_first(reader: Reader, alice: Stored) -> None:

@@ -178,14 +178,6 @@ class TestQuestionAboutATime:
         (only,) = facts.search(query=question, now=JUNE, k=1)
         assert "Bergen" in only.text
 
-    def test_a_context_may_give_only_the_old_memory(self, facts: Facts, moved: tuple[int, int]):
-        question = "Which town did I live in in April 2026?"
-        given = set()
-        for budget in range(20, 140):
-            text = "".join(retrieved(facts.context(query=question, now=JUNE, budget_tokens=budget)))
-            given.add(("Bergen" in text, "Trondheim" in text))
-        assert (True, False) in given
-
     @pytest.mark.parametrize(
         "question",
         [

@@ -11,8 +11,7 @@ from memci.domain.context.choose import RECENT_TOKENS
 from memci.domain.context.materials import Materials
 from memci.domain.context.message_list import Section
 from memci.domain.context.recent_messages import digest_of_message
-from memci.domain.search.candidate import Candidate, Channel, Source
-from memci.domain.search.ranking import fuse_rrf
+from memci.domain.search.candidate import Candidate
 from memci.domain.session.interaction import interactions
 from memci.domain.token_counts import LIST_OVERHEAD, Count, message_tokens
 from memci.errors import BudgetTooSmallError
@@ -20,7 +19,16 @@ from memci.language.detection import Language
 from memci.message import Message, Role
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 from tests.support.examples import examples
-from tests.support.talk import TEXTS, assemble, candidates, conversations, memory, message, words
+from tests.support.talk import (
+    TEXTS,
+    assemble,
+    candidates,
+    conversations,
+    in_order,
+    memory,
+    message,
+    words,
+)
 
 REAL = OfflineTokenCounter().count
 quickly = settings(max_examples=examples(60), suppress_health_check=[HealthCheck.too_slow])
@@ -35,7 +43,7 @@ def materials(draw: st.DrawFn) -> Materials:
         query=draw(st.none() | TEXTS),
         window=window,
         recent=draw(st.integers(0, len(window) + 1)),
-        ranked=fuse_rrf(draw(candidates()), list(Channel)),
+        ranked=in_order(*draw(candidates())),
         language=draw(st.sampled_from(Language)),
     )
 
@@ -106,7 +114,7 @@ def materials_with_memories(draw: st.DrawFn) -> Materials:
     window = interactions(messages)
     return Materials(
         None, None, window, draw(st.integers(0, len(window))),
-        fuse_rrf(draw(st.permutations(found)), list(Channel)), Language.ENGLISH,
+        in_order(*draw(st.permutations(found))), Language.ENGLISH,
     )  # fmt: skip
 
 
@@ -136,7 +144,7 @@ def test_no_memory_repeats_a_line_of_an_included_message(chosen: Materials, budg
 def test_the_newest_turns_have_room_at_every_budget(messages: list[Message], budget: int):
     found = [message(seq, "ferry at eight, then the long way", lexical=1.0) for seq in range(1, 99)]
     window = interactions(messages)
-    ranked = fuse_rrf(found, list(Channel))
+    ranked = in_order(*found)
     chosen = Materials("Be brief.", "When?", window, len(window), ranked, Language.ENGLISH)
     assembly = assemble(chosen, budget, words)
     if not assembly.recent_left_out:
@@ -184,7 +192,7 @@ def test_recent_messages_keep_their_order_and_calls_have_results(chosen: Materia
 @quickly
 @given(found=candidates(), limit=st.integers(1, 400))
 def test_each_candidate_is_either_included_or_left_out(found: list[Candidate], limit: int):
-    ranked = fuse_rrf(found, list(Channel))
+    ranked = in_order(*found)
     chosen = Materials(None, None, [], 0, ranked, Language.ENGLISH)
     assembly = assemble(chosen, limit + 3, words)
     inside = [item.ranked.candidate for item in assembly.items if item.ranked]
@@ -192,19 +200,3 @@ def test_each_candidate_is_either_included_or_left_out(found: list[Candidate], l
     keys = [(each.source, each.key) for each in [*inside, *outside]]
     assert sorted(keys) == sorted((each.candidate.source, each.candidate.key) for each in ranked)
     assert len(keys) == len(set(keys))
-
-
-@quickly
-@given(found=candidates())
-def test_a_ranking_holds_candidates_of_all_channels_best_first(found: list[Candidate]):
-    ranked = fuse_rrf(found, list(Channel))
-    assert [each.score for each in ranked] == sorted((r.score for r in ranked), reverse=True)
-    assert {(each.candidate.source, each.candidate.key) for each in ranked} == {
-        (each.source, each.key)
-        for each in found
-        if (each.dense or 0) > 0.1 or (each.lexical or 0) > 0
-    }
-    for source in Source:
-        ranks = [r.ranks[Channel.LEXICAL] for r in ranked
-                 if r.candidate.source is source and Channel.LEXICAL in r.ranks]  # fmt: skip
-        assert sorted(ranks) == list(range(1, len(ranks) + 1))

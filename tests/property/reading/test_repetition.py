@@ -12,15 +12,14 @@ from memci.domain.context.assemble import Assembly
 from memci.domain.context.materials import Materials
 from memci.domain.context.message_list import LeftOut, Section
 from memci.domain.memory.self_contained_text import worded
-from memci.domain.search.candidate import Channel, Source, message_candidate
+from memci.domain.search.candidate import Source, message_candidate
 from memci.domain.search.duplicates import words_of
-from memci.domain.search.ranking import fuse_rrf
 from memci.domain.session.interaction import interactions
 from memci.domain.token_counts import LIST_OVERHEAD
 from memci.language.detection import Language
 from memci.message import Message, Role
 from tests.support.examples import examples
-from tests.support.talk import BEGIN, assemble, memory, words
+from tests.support.talk import BEGIN, assemble, in_order, memory, words
 
 thoroughly = settings(max_examples=examples(500), suppress_health_check=[HealthCheck.too_slow])
 # Each states another fact; none is part of another.
@@ -59,7 +58,7 @@ def materials_with_memories(draw: st.DrawFn) -> Materials:
     ]
     window = interactions(messages)
     query = draw(st.none() | st.sampled_from([*SENTENCES, "When does the ferry leave?"]))
-    ranked = fuse_rrf(draw(st.permutations(found)), list(Channel))
+    ranked = in_order(*draw(st.permutations(found)))
     recent = draw(st.integers(0, len(window)))
     return Materials(None, query, window, recent, ranked, Language.ENGLISH)
 

@@ -1,4 +1,4 @@
-"""Candidates that are found by their time alone, in both fusions (R11)."""
+"""Candidates that are found by their time alone, (R11)."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from memci.domain.search.candidate import Candidate, Channel, Source, Timed
-from memci.domain.search.ranking import Hints, Ranked, fuse_rrf, fuse_scaled
+from memci.domain.search.hints import Hints
+from memci.domain.search.ranking import Ranked
 from memci.language.question import TimeRange, TimeSpan, analyse, spans_to_search
-from tests.support.talk import BEGIN, memory, message
+from tests.support.talk import BEGIN, memory, message, ranked_hits
 
 BOTH = (Channel.DENSE, Channel.LEXICAL)
 WEEK = TimeSpan(BEGIN, BEGIN + timedelta(days=7))
@@ -32,62 +33,60 @@ def chat(seq: int, dense: float | None = None, lexical: float | None = None, **m
     )
 
 
-def fused(fusion: str, candidates: list[Candidate], timed: Timed) -> list[Ranked]:
-    if fusion == "rrf":
-        return fuse_rrf(candidates, BOTH, timed)
-    return fuse_scaled(candidates, BOTH, Hints(time_fit=fits, timed=timed))
+def fused(candidates: list[Candidate], timed: Timed) -> list[Ranked]:
+    return ranked_hits(candidates, Hints(time_fit=fits, timed=timed), BOTH)
 
 
 def keys(ranked: list[Ranked]) -> list[int]:
     return [each.candidate.key for each in ranked]
 
 
-@pytest.mark.parametrize("fusion", ["scaled", "rrf"])
-class TestBothFusions:
-    def test_a_message_of_the_time_is_a_hit_without_another_channel(self, fusion: str):
-        (hit,) = fused(fusion, [chat(1), chat(2, at=EARLIER), chat(3, 0.05, at=EARLIER)], ASKED)
+class TestHits:
+    def test_a_message_of_the_time_is_a_hit_without_another_channel(self):
+        (hit,) = fused([chat(1), chat(2, at=EARLIER), chat(3, 0.05, at=EARLIER)], ASKED)
         assert (hit.candidate.key, hit.ranks) == (1, {})
 
-    def test_a_memory_is_no_hit_by_its_time_alone(self, fusion: str):
-        assert fused(fusion, [memory(1)], ASKED) == []
-        assert fused(fusion, [memory(1)], TIME_ONLY) == []
+    def test_a_memory_is_no_hit_by_its_time_alone(self):
+        assert fused([memory(1)], ASKED) == []
+        assert fused([memory(1)], TIME_ONLY) == []
 
-    def test_messages_of_the_time_that_words_found_rank_before_others(self, fusion: str):
+    def test_messages_of_the_time_that_words_found_rank_before_others(self):
         asks = chat(5, 0.11, text="is it so?")
         spoken = [chat(1, 0.9, 9.0), chat(2, 0.2), chat(3, None, 0.5), asks]
         long = chat(4, text="a long text " * 40, session_id="s")
-        assert keys(fused(fusion, [long, *spoken], ASKED))[-1] == 4
+        found = keys(fused([long, *spoken], ASKED))
+        assert found.index(1) < found.index(2) < found.index(4)
 
-    def test_messages_of_the_time_rank_first_if_the_question_names_only_a_time(self, fusion: str):
+    def test_messages_of_the_time_rank_first_if_the_question_names_only_a_time(self):
         best = chat(1, 0.9, 9.0, at=EARLIER)
         others = [chat(seq, 0.8, 8.0, at=EARLIER) for seq in (2, 3)]
-        found = fused(fusion, [best, *others, chat(4), chat(5, 0.2)], TIME_ONLY)
+        found = fused([best, *others, chat(4), chat(5, 0.2)], TIME_ONLY)
         assert set(keys(found)[:2]) == {4, 5}
         assert keys(found)[2] == 1
 
-    def test_without_a_time_nothing_changes(self, fusion: str):
+    def test_without_a_time_nothing_changes(self):
         candidates = [chat(1, 0.9, 9.0), chat(2, 0.2), chat(3)]
-        assert keys(fused(fusion, candidates, Timed())) == [1, 2]
+        assert keys(fused(candidates, Timed())) == [1, 2]
 
 
 def test_a_message_of_the_time_ranks_before_weak_hits_of_other_times():
     weak, strong = chat(1, 0.12, at=EARLIER), chat(2, 0.9, 9.0, at=EARLIER)
-    assert keys(fused("scaled", [weak, strong, chat(3)], ASKED)) == [2, 3, 1]
+    assert keys(fused([weak, strong, chat(3)], ASKED))[-1] == 1
 
 
 def test_a_trivial_message_of_the_time_does_not_rank_first():
-    assert keys(fused("scaled", [chat(1, 0.9, 9.0, text="ok"), chat(2)], TIME_ONLY)) == [2, 1]
+    assert keys(fused([chat(1, 0.9, 9.0, text="ok"), chat(2)], TIME_ONLY)) == [2, 1]
 
 
 def test_a_memory_of_the_time_ranks_first_like_messages():
     old, new = (memory(key, text=TEXT, dense=0.3) for key in (1, 2))
     found = [old._replace(at=EARLIER, dense=0.9), new]
-    assert keys(fused("scaled", found, TIME_ONLY)) == [2, 1]
+    assert keys(fused(found, TIME_ONLY)) == [2, 1]
 
 
 def test_documents_have_no_time():
     chunk = Candidate(Source.DOCUMENT, 9, TEXT, (), BEGIN, dense=0.3)
-    assert keys(fused("scaled", [chunk, chat(1, 0.9, at=EARLIER)], TIME_ONLY)) == [1, 9]
+    assert keys(fused([chunk, chat(1, 0.9, at=EARLIER)], TIME_ONLY)) == [1, 9]
 
 
 def test_a_span_excludes_its_end():

@@ -7,9 +7,9 @@ from datetime import datetime, timedelta
 import pytest
 
 from memci.domain.search.candidate import Candidate, Channel, Source
-from memci.domain.search.ranking import Hints, fuse_scaled
+from memci.domain.search.hints import Hints
 from memci.language.question import Order
-from tests.support.talk import BEGIN, memory, message
+from tests.support.talk import BEGIN, memory, message, ranked_hits
 
 DAY = timedelta(days=1)
 RUNS = range(10)
@@ -21,7 +21,7 @@ def chat(seq: int, dense: float, at: datetime) -> Candidate:
 
 
 def fused(candidates: list[Candidate], order: Order | None) -> list[int]:
-    ranked = fuse_scaled(candidates, (Channel.DENSE,), Hints(order=order))
+    ranked = ranked_hits(candidates, Hints(order=order), (Channel.DENSE,))
     return [each.candidate.key for each in ranked]
 
 
@@ -61,7 +61,7 @@ def test_the_latest_inside_a_named_time_ranks_first() -> None:
         return 1.0 if at < BEGIN + 7 * DAY else 0.4
 
     hints = Hints(time_fit=fits, order=Order.LATEST)
-    assert fuse_scaled(runs(), (Channel.DENSE,), hints)[0].candidate.key == 6
+    assert ranked_hits(runs(), hints, (Channel.DENSE,))[0].candidate.key == 6
 
 
 def test_earlier_questions_are_no_occasions() -> None:

@@ -13,11 +13,15 @@ from memci.language.sentences import sentence_spans
 from memci.message import Role
 from tests.support.talk import in_order, memory, message, words
 
-# The fourth and later entries are cut.
+SHORT = "The Honda generator is cheaper, at nine hundred euros. It needs petrol, too."
+# Long enough to be cut.
 LONG = (
     "Thanks! The Honda generator is cheaper, at nine hundred euros, than the turbine is. "
     "It needs petrol that somebody has to carry up the hill in cans. "
-    "The noise of it can be heard at the hut below the ridge as well. I would not take it."
+    "The noise of it can be heard at the hut below the ridge as well. I would not take it. "
+    "Other people who stay up there in winter swear by panels and a bank of old batteries. "
+    "They last some fifteen years if nobody lets them run empty more than once or twice. "
+    "My cousin put his up in a single weekend with two friends and a borrowed ladder."
 )
 
 
@@ -25,7 +29,9 @@ LONG = (
 TALK = (
     "Assistant: The pharmacy in Leoben sells Dolomax 200 mg without any prescription.\n"
     "User: I really do not like the strong ones at all. Dolomax made me vomit twice in 2019.\n"
-    "Assistant: Then take Tramadin with some food."
+    "Assistant: Then take Tramadin with some food.\n"
+    "User: The pharmacist on the square told me to try a heat pad and a slow walk every morning.\n"
+    "Assistant: A heat pad helps many people, and a walk of twenty minutes does no harm at all."
 )
 
 
@@ -49,26 +55,25 @@ def test_with_enough_room_nothing_is_cut() -> None:
     assert not shortened
 
 
-def test_courtesy_is_the_first_to_be_cut() -> None:
-    tokens = packed(300).tokens
-    assert entry(tokens) == entry(300)
-    text, shortened = entry(tokens - 1)
-    assert text.endswith(f"] {LONG.removeprefix('Thanks! ')}\n")
-    assert shortened
+def test_a_short_entry_goes_in_whole_or_not_at_all() -> None:
+    tokens = packed(300, fourth=message(4, SHORT)).tokens
+    for room in range(40, tokens + 20):
+        items = [item for part in packed(room, fourth=message(4, SHORT)).parts
+                 for item in part.items if item.seqs[0] == 4]  # fmt: skip
+        assert all(SHORT in item.text and not item.shortened for item in items)
+        assert bool(items) or room < tokens
 
 
-@pytest.mark.parametrize("fourth", [message(4, LONG), memory(4, 4, 5, 6, text=TALK)])
-def test_every_sentence_with_room_is_kept(fourth: Candidate) -> None:
-    text = fourth.text
-    sentences = [text[slice(*span)] for span in sentence_spans(text)]
-    for room in range(80, 200):
-        text_shown, shortened = entry(room, fourth)
-        kept = {each for each in sentences if each in text_shown}
-        free = room - packed(room, fourth=fourth).tokens
-        # In addition to its words a sentence may need a mark and a label.
-        missing = [each for each in sentences if each not in text_shown and each != "Thanks!"]
-        assert all(free < words(each) + 6 for each in missing), (room, free, text_shown)
-        assert shortened is (len(kept) < len(sentences))
+def test_a_long_entry_that_does_not_fit_gives_its_best_sentences() -> None:
+    fourth = message(4, LONG)
+    tokens = packed(400, fourth=fourth).tokens
+    assert not entry(tokens, fourth)[1]
+    for room in range(tokens - 30, tokens):
+        text, shortened = entry(room, fourth)
+        assert shortened
+        assert packed(room, fourth=fourth).tokens <= room
+        sentences = [fourth.text[slice(*span)] for span in sentence_spans(fourth.text)]
+        assert any(each in text for each in sentences)
 
 
 @pytest.mark.parametrize("rows", [500, 2_000])
@@ -92,16 +97,6 @@ def test_a_yes_before_more_words_is_kept() -> None:
     assert text.endswith("Yes! With blue fondant.\n")
 
 
-def test_memories_are_cut_and_kept_like_messages() -> None:
-    remembered = memory(4, 4, 5, 6, text=TALK)
-    assert entry(300, remembered) == (
-        "[memory] " + TALK.replace("\n", "\n  ") + "\n", False
-    )  # fmt: skip
-    tokens = packed(300, fourth=remembered).tokens
-    assert not entry(tokens, remembered)[1]
-    assert entry(tokens - 1, remembered)[1]
-
-
 def test_a_memory_replaced_by_its_messages_is_not_shown_too() -> None:
     messages = [message(seq, text, role=role) for seq, text, role in (
         (4, "The pharmacy in Leoben sells Dolomax 200 mg without any prescription.",
@@ -121,7 +116,7 @@ def test_a_memory_replaced_by_its_messages_is_not_shown_too() -> None:
         assert text.count("Dolomax made me vomit") <= 1
 
 
-@pytest.mark.parametrize("room", range(60, 90))
+@pytest.mark.parametrize("room", range(140, 170))
 def test_a_cut_memory_keeps_its_speakers(room: int) -> None:
     made = packed(room, fourth=memory(4, 4, 5, 6, text=TALK))
     lines = [line.strip() for line in made.parts[0].utterance.text.splitlines()]
@@ -130,22 +125,8 @@ def test_a_cut_memory_keeps_its_speakers(room: int) -> None:
             assert line.removeprefix("[memory] ").startswith("User: ")
 
 
-@pytest.mark.parametrize("room", [80, 90])
-def test_with_little_room_a_mark_shows_the_cut_and_denials_are_kept(room: int) -> None:
-    text, shortened = entry(room)
+def test_a_mark_shows_the_cut_and_denials_are_kept() -> None:
+    text, shortened = entry(140)
     assert shortened
     assert "…" in text
     assert "I would not take it." in text
-    assert packed(room).tokens <= room
-
-
-def test_restored_sentences_of_one_entry_remove_no_other_entry() -> None:
-    """A text may have more tokens than its lines together: here, up to one a line."""
-    entries = [
-        {seq for part in packed(room, lambda text: len(text) // 4).parts
-         for item in part.items for seq in item.seqs}
-        for room in range(40, 160)
-    ]  # fmt: skip
-    assert entries[0] < {1, 2, 3, 4}
-    first = entries.index({1, 2, 3, 4})
-    assert entries[first:] == [{1, 2, 3, 4}] * len(entries[first:])

@@ -100,7 +100,7 @@ def test_messages_that_a_summary_quotes_in_full_are_not_retrieved():
     found = [message_candidate(each) for each in turns[:3]]
     made = listed(turns, found, recent=1, covered=Covered("s1", 1, 4), summary=SUMMARY)
     assert seqs(made, Section.HISTORY) == [3]
-    assert [each.candidate.key for each, why in made.left_out if why is LeftOut.PRESENT] == [1, 2]
+    assert {each.candidate.key for each, why in made.left_out if why is LeftOut.PRESENT} == {1, 2}
     elsewhere = [each._replace(session_id="s2") for each in found]
     made = listed(turns, elsewhere, recent=1, covered=Covered("s1", 1, 4), summary=SUMMARY)
     assert seqs(made, Section.HISTORY) == [1, 2, 3]

@@ -6,30 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.corpora import TALK, write
 from training.corpus import KINDS, CorpusError, read_corpora, read_corpus
-
-TALK = """## maya-and-tom
-@ 2024-03-02 18:40
-Maya: Guess who booked the course!
-Tom [t1]: The one by the canal?
-  Or not?
-
-@ 2024-03-09
-Maya [m1]: 是的：周二，180 欧元。
-? multi t1 m1 t1
-Which course?
-= By the canal, 180 euros
-? situation m1
-Tom: I have 20 left.
-  Maya: Then you can't pay.
-= the price
-"""
-
-
-def write(folder: Path, text: str) -> Path:
-    path = folder / "talk.txt"
-    path.write_text(text, "utf-8")
-    return path
 
 
 def test_entries_and_questions_are_read(tmp_path: Path) -> None:

@@ -311,11 +311,10 @@ CREATE TABLE message_vector (
     PRIMARY KEY (agent_id, seq)
 );
 
-CREATE TABLE message_context_vector (
+CREATE TABLE message_tokens (
     agent_id TEXT NOT NULL,
     seq BIGINT NOT NULL,
-    position BIGINT NOT NULL,
-    embedding HALFVEC NOT NULL,
+    bits BYTEA NOT NULL,
     model TEXT NOT NULL,
     PRIMARY KEY (agent_id, seq)
 );
@@ -660,8 +659,9 @@ CREATE INDEX page_step_whose ON page_step (agent_id, user_id, number);
 
 -- Vectors are always read whole and in bulk. So they stay in the row, uncompressed.
 ALTER TABLE message_vector ALTER COLUMN embedding SET STORAGE PLAIN;
-ALTER TABLE message_context_vector ALTER COLUMN embedding SET STORAGE PLAIN;
 ALTER TABLE node_vector ALTER COLUMN embedding SET STORAGE PLAIN;
+-- Bits of tokens cannot be compressed.
+ALTER TABLE message_tokens ALTER COLUMN bits SET STORAGE EXTERNAL;
 
 -- Nobody can insert an erased message again (M25).
 CREATE FUNCTION refuse_erased_message() RETURNS trigger LANGUAGE plpgsql AS $$

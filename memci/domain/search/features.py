@@ -1,0 +1,278 @@
+"""What the learned ranking knows of a candidate: scores relative to those of the others (R11).
+
+No feature depends on the size of a corpus or on the unit of a score, so a ranking that was learned
+on some corpora holds on others. Scores are in standard deviations of their own distribution, or in
+logarithms of ranks.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from memci.domain.search.candidate import KEPT, SAID, Candidate, Key, Source
+from memci.domain.search.hints import ASKING, Hints, has_type
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+
+# Candidates that the model orders; the others follow in the order of the plain sum.
+MODELLED = 400
+# Candidates whose tokens are compared with those of the question (E8).
+COMPARED = 50
+# The best of a channel, whose mean and deviation show how far the first ones stand out.
+_HEAD = 50
+# A neighbour that no channel found scores below the last one found, by deviations.
+_UNFOUND = 0.2
+_BEST_OF_SESSION = 3
+_RANK_CONSTANT = 10
+
+NAMES = (
+    "dense_z", "dense_head_z", "dense_rank", "dense_stands_out",
+    "words_z", "words_head_z", "words_rank", "words_of_best", "ranks", "channels_agree",
+    "around_z", "around_of_best",
+    "before", "after", "best_beside", "mean_around", "words_before", "words_after",
+    "follows_question",
+    "session", "session_words", "below_best_of_session",
+    "tokens", "tokens_z", "tokens_gap", "tokens_known",
+    "length", "relative_length", "asks",
+    "speaker_named", "other_speaker_named", "time", "names", "answer_type",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Channels:
+    """The scores of candidates, row by row: vectors, words, words around them, links."""
+
+    candidates: Sequence[Candidate]
+    dense: Floats
+    words: Floats
+    around: Floats
+    linked: Floats
+    messages: npt.NDArray[np.bool_]  # rows whose scores make the distribution
+
+    @classmethod
+    def of(cls, candidates: Sequence[Candidate], around: Mapping[int, float]) -> "Channels":
+        """Read the scores; ``around`` has those of neighbourhoods, by position."""
+        known = [each.dense for each in candidates if each.dense is not None]
+        least = min(known, default=0.0)
+        dense = [least if each.dense is None else each.dense for each in candidates]
+        words = [each.lexical or 0.0 for each in candidates]
+        own = np.array(words)
+        beside = np.array([
+            own_words if each.position is None else around.get(each.position, 0.0)
+            for each, own_words in zip(candidates, words, strict=True)
+        ])  # fmt: skip
+        messages = np.array([each.source is Source.CHAT for each in candidates])
+        if not messages.any():
+            messages[:] = True
+        words_of_one = _of_one_index(candidates, own)
+        linked = np.array([each.linked or 0.0 for each in candidates])
+        # A message is also found by the words around it.
+        found = [
+            each if not near else each._replace(lexical=(each.lexical or 0.0) + near)
+            for each, near in zip(candidates, beside.tolist(), strict=True)
+        ]
+        return cls(found, np.array(dense), words_of_one, beside, linked, messages)
+
+    def plain_sum(self) -> Floats:
+        """Return the sum of the channels, each in its own deviations."""
+        both = self.deviations(self.dense) + self.deviations(self.words)
+        return both + self.deviations(self.linked)
+
+    def closeness(self) -> Floats:
+        """Return how near each candidate comes to the best of each channel, 0 to 1, on average."""
+        parts = [
+            np.clip(scores / scores.max(), 0.0, 1.0)
+            for scores in (self.dense, self.words)
+            if scores.max() > 0
+        ]
+        mean: Floats = np.mean(parts, axis=0) if parts else np.zeros(len(self.candidates))
+        return mean
+
+    def deviations(self, scores: Floats) -> Floats:
+        """Return scores in deviations of those of messages, from their mean."""
+        return _deviations(scores, scores[self.messages])
+
+    def best(self, most: int) -> list[int]:
+        """Return the rows of the best candidates by the plain sum, best first."""
+        return [int(row) for row in np.argsort(-self.plain_sum(), kind="stable")[:most]]
+
+
+def _of_one_index(candidates: Sequence[Candidate], words: Floats) -> Floats:
+    """Return BM25 scores on the scale of messages: scores of two indexes cannot be compared."""
+    tops: dict[Source, float] = defaultdict(float)
+    for each, score in zip(candidates, words, strict=True):
+        source = Source.CHAT if each.source in KEPT else each.source
+        tops[source] = max(tops[source], float(score))
+    best = tops.get(Source.CHAT) or max(tops.values(), default=0.0)
+    factors = [
+        best / tops[each.source] if each.source not in KEPT and tops[each.source] > 0 else 1.0
+        for each in candidates
+    ]
+    scaled: Floats = words * np.array(factors)
+    return scaled
+
+
+def features_of(
+    channels: Channels, rows: Sequence[int], tokens: Mapping[Key, float], hints: Hints
+) -> npt.NDArray[np.float32]:
+    """Return the features of some candidates, shape (len(rows), len(NAMES)).
+
+    ``tokens`` has the likeness of the tokens of those candidates that were compared.
+    """
+    chosen = np.array(rows, dtype=np.int64)
+    found = [channels.candidates[row] for row in rows]
+    columns = {
+        **_scores(channels, chosen),
+        **_neighbours(channels, chosen),
+        **_sessions(channels, chosen),
+        **_tokens(found, tokens),
+        **_texts(channels.candidates, found, hints),
+    }
+    return np.stack([columns[name] for name in NAMES], axis=1).astype(np.float32)
+
+
+def _scores(channels: Channels, rows: npt.NDArray[np.int64]) -> dict[str, Floats]:
+    dense, words, around = channels.dense, channels.words, channels.around
+    z = channels.deviations
+    by_dense, by_words = _ranks(dense), _ranks(words)
+    head = np.sort(dense)[::-1][:_HEAD]
+    stands_out = (head[0] - head.mean()) / max(dense.std(), _LEAST)
+    agree = 0.0
+    if dense.std() > _LEAST and words.std() > _LEAST:
+        agree = float(np.corrcoef(dense, words)[0, 1])
+    return {
+        "dense_z": z(dense)[rows],
+        "dense_head_z": _deviations(dense, head)[rows],
+        "dense_rank": np.log(by_dense)[rows],
+        "dense_stands_out": np.full(len(rows), stands_out),
+        "words_z": z(words)[rows],
+        "words_head_z": _deviations(words, np.sort(words)[::-1][:_HEAD])[rows],
+        "words_rank": np.log(by_words)[rows],
+        "words_of_best": words[rows] / max(words.max(), _LEAST),
+        "ranks": (1 / (_RANK_CONSTANT + by_dense) + 1 / (_RANK_CONSTANT + by_words))[rows],
+        "channels_agree": np.full(len(rows), agree),
+        "around_z": z(around)[rows],
+        "around_of_best": around[rows] / max(around.max(), _LEAST),
+    }
+
+
+_LEAST = 1e-6
+_FARTHEST = 10.0  # deviations: in a few candidates one may be far from all others
+
+
+def _deviations(scores: Floats, of: Floats) -> Floats:
+    deviations = (scores - of.mean()) / max(float(of.std()), _LEAST)
+    clipped: Floats = np.clip(deviations, -_FARTHEST, _FARTHEST)
+    return clipped
+
+
+def _ranks(scores: Floats) -> Floats:
+    ranks = np.empty(len(scores))
+    ranks[np.argsort(-scores, kind="stable")] = np.arange(1, len(scores) + 1)
+    return ranks
+
+
+def _neighbours(channels: Channels, rows: npt.NDArray[np.int64]) -> dict[str, Floats]:
+    """Return the scores of the two messages before and after; a position counts up by one."""
+    dense = channels.deviations(channels.dense)
+    words = channels.words / max(channels.words.max(), _LEAST)
+    unfound = float(dense.min()) - _UNFOUND
+    at = {
+        each.position: row
+        for row, each in enumerate(channels.candidates)
+        if each.position is not None
+    }
+
+    def beside(step: int) -> list[int | None]:
+        positions = [channels.candidates[row].position for row in rows]
+        return [None if each is None else at.get(each + step) for each in positions]
+
+    steps = {step: beside(step) for step in (-2, -1, 1, 2)}
+    near = {
+        step: np.array([unfound if row is None else dense[row] for row in found])
+        for step, found in steps.items()
+    }
+    said = {
+        step: np.array([0.0 if row is None else words[row] for row in steps[step]])
+        for step in (-1, 1)
+    }
+    asked = [
+        row is not None and channels.candidates[row].text.rstrip().endswith(ASKING)
+        for row in steps[-1]
+    ]
+    return {
+        "before": near[-1],
+        "after": near[1],
+        "best_beside": np.maximum(near[-1], near[1]),
+        "mean_around": sum(near.values()) / len(near),
+        "words_before": said[-1],
+        "words_after": said[1],
+        "follows_question": np.array(asked, dtype=np.float64),
+    }
+
+
+def _sessions(channels: Channels, rows: npt.NDArray[np.int64]) -> dict[str, Floats]:
+    """Return how good the rest of each candidate's session is."""
+    dense = channels.deviations(channels.dense)
+    words = channels.words / max(channels.words.max(), _LEAST)
+    members: defaultdict[object, list[int]] = defaultdict(list)
+    for row, each in enumerate(channels.candidates):
+        members[each.session_id if each.source in SAID else row].append(row)
+    best = {key: sorted(own, key=lambda row: -dense[row])[: _BEST_OF_SESSION + 1]
+            for key, own in members.items()}  # fmt: skip
+    most_words = {key: float(max(words[row] for row in own)) for key, own in members.items()}
+    unfound = float(dense.min()) - _UNFOUND
+    mean, said, below = [], [], []
+    for row in rows:
+        each = channels.candidates[row]
+        key = each.session_id if each.source in SAID else row
+        others = [dense[other] for other in best[key] if other != row][:_BEST_OF_SESSION]
+        mean.append(float(np.mean(others)) if others else unfound)
+        said.append(most_words[key])
+        below.append(float(dense[row] - dense[best[key][0]]))
+    return {
+        "session": np.array(mean),
+        "session_words": np.array(said),
+        "below_best_of_session": np.array(below),
+    }
+
+
+def _tokens(found: Sequence[Candidate], tokens: Mapping[Key, float]) -> dict[str, Floats]:
+    known = np.array([(each.source, each.key) in tokens for each in found])
+    values = np.array(list(tokens.values()) or [0.0])
+    likeness = np.array([tokens.get((each.source, each.key), values.min()) for each in found])
+    return {
+        "tokens": likeness,
+        "tokens_z": _deviations(likeness, values),
+        "tokens_gap": values.max() - likeness,
+        "tokens_known": known.astype(np.float64),
+    }
+
+
+def _texts(
+    candidates: Sequence[Candidate], found: Sequence[Candidate], hints: Hints
+) -> dict[str, Floats]:
+    lengths = np.array([math.log1p(len(each.text.encode())) for each in candidates])
+    own = np.array([math.log1p(len(each.text.encode())) for each in found])
+    fit, share = hints.time_fit, hints.entity_share
+    named = np.array([each.name in hints.speakers for each in found], dtype=np.float64)
+    return {
+        "length": own,
+        "relative_length": own - lengths.mean(),
+        "asks": np.array([each.text.rstrip().endswith(ASKING) for each in found], np.float64),
+        "speaker_named": named,
+        "other_speaker_named": (1 - named) * float(bool(hints.speakers)),
+        "time": np.array([
+            fit(each.at, each.session_id) if fit is not None and each.source in SAID else 0.0
+            for each in found
+        ]),
+        "names": np.array([share(each.text) if share is not None else 0.0 for each in found]),
+        "answer_type": np.array(
+            [has_type(each.text, hints.answer_type) for each in found], np.float64
+        ),
+    }  # fmt: skip
