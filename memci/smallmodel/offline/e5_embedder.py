@@ -88,8 +88,8 @@ class OfflineEmbedder:
 
     def encode(self, texts: Sequence[str]) -> tuple[Vectors, list[bytes]]:
         """Return the vectors of ``embed``, and 384 sign bits for each of the rarest 128 tokens."""
-        vectors, states = self._encode([_PASSAGE + text for text in texts], _PASSAGE)
-        return vectors, [_sign_bits(each.rarest(_MOST_TOKENS)).tobytes() for each in states]
+        vectors, tokens = self._encode([_PASSAGE + text for text in texts], _PASSAGE)
+        return vectors, [each.rarest(_MOST_TOKENS).tobytes() for each in tokens]
 
     def encode_question(self, text: str) -> tuple[Vectors, QuestionTokens]:
         """Return the vector of a question, shape (384,), and its tokens.
@@ -97,7 +97,7 @@ class OfflineEmbedder:
         A token weighs more the rarer it is in the vocabulary.
         """
         vectors, (found,) = self._encode([_QUERY + text], _QUERY)
-        return vectors[0], QuestionTokens(_sign_bits(found.states), found.rarities)
+        return vectors[0], QuestionTokens(found.bits, found.rarities)
 
     def _embed(self, prefix: str, texts: Sequence[str]) -> Vectors:
         prefixed = [prefix + text for text in texts]
@@ -133,19 +133,20 @@ class OfflineEmbedder:
             for row, each in enumerate(batch if prefix else ()):
                 own = slice(begin, len(tokens[each]) - 1)
                 scores = map(model.tokenizer.get_score, tokens[each][own])
-                found[each] = _Tokens(states[row, own], -np.array(list(scores), dtype=np.float32))
+                rarities = -np.array(list(scores), dtype=np.float32)
+                found[each] = _Tokens(_sign_bits(states[row, own]), rarities)
         return vectors, [found[each] for each in sorted(found)]
 
 
 @dataclass(frozen=True, slots=True)
 class _Tokens:
-    states: Vectors  # of the last layer, shape (n, 384)
+    bits: npt.NDArray[np.uint8]  # shape (n, 48)
     rarities: Vectors  # shape (n,): negative logarithms of probability
 
-    def rarest(self, most: int) -> Vectors:
-        """Return the states of the rarest tokens, in their order."""
+    def rarest(self, most: int) -> npt.NDArray[np.uint8]:
+        """Return the bits of the rarest tokens, in their order."""
         chosen = np.sort(np.argsort(-self.rarities, kind="stable")[:most])
-        rarest: Vectors = self.states[chosen]
+        rarest: npt.NDArray[np.uint8] = self.bits[chosen]
         return rarest
 
 

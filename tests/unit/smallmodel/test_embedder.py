@@ -83,6 +83,21 @@ def test_a_text_is_read_up_to_512_tokens(embedder):
     assert not np.allclose(embedder.embed(["pottery"]), embedder.embed(["pottery tax"]), atol=1e-2)
 
 
+def test_the_tokens_of_a_text_have_bits_of_which_the_rarest_are_kept(embedder):
+    vectors, tokens = embedder.encode([*REAL, "", "pottery " * 400])
+    same = (vectors[: len(REAL)] * embedder.embed(REAL)).sum(axis=1)
+    assert same.min() > 0.99  # the other texts of a batch change the rounding
+    counts = [len(bits) / 48 for bits in tokens]
+    assert all(5 < count <= 128 for count in counts[: len(REAL)])
+    assert counts[len(REAL) :] == [0, 128]
+    vector, question = embedder.encode_question("When does the pottery course begin?")
+    (again,) = embedder.embed_questions(["When does the pottery course begin?"])
+    assert vector @ again > 0.99
+    assert question.bits.shape == (len(question.weights), 48)
+    likeness = [question.likeness(bits) for bits in tokens[: len(REAL)]]
+    assert likeness.index(max(likeness)) == 0
+
+
 def test_a_pooled_vector_is_as_far_from_the_center_as_one_of_a_text(embedder):
     space, texts = embedder.space, embedder.embed(REAL)
     pooled = space.pooled(texts.sum(axis=0)[None], np.array([len(REAL)], dtype=np.float32))[0]
