@@ -114,8 +114,6 @@ def add_colon_space(label: str) -> str:
 Span: TypeAlias = tuple[int, int]
 # Returns the sentences of a text in order; there is only white space between them.
 Spans: TypeAlias = Callable[[str], Sequence[Span]]
-# Returns True if a text fits the remaining room.
-Fits: TypeAlias = Callable[[str], bool]
 
 # The worth of a sentence: its rare words, those of the question more, its names and numbers.
 _ASKED = 4.0
