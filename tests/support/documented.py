@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import asyncio
+import importlib.util
 import inspect
 import io
 import json
@@ -218,6 +219,12 @@ def _extras(words: list[str]) -> bool:
     return all(set(extras.split(",")) <= known for extras in named)
 
 
+def _script(words: list[str]) -> bool:
+    if words[0] == "-m":
+        return importlib.util.find_spec(words[1]) is not None
+    return (ROOT / words[0]).exists()
+
+
 _CHECKS: Mapping[str, Callable[[list[str]], bool]] = {
     "make": _targets,
     "docker": _services,
@@ -226,7 +233,7 @@ _CHECKS: Mapping[str, Callable[[list[str]], bool]] = {
     "pip": _extras,
     "install": _files,
     "cp": lambda words: _files(words[:-1]),
-    "python": lambda words: (ROOT / words[words[0] == "-m"]).exists(),
+    "python": _script,
 }
 # Programs of other projects: only the syntax is checked.
 _UNCHECKED = {"claude", "pg_dump", "pg_restore", "redis-cli", "useradd", "python3"}
