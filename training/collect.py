@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time, timedelta
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -50,14 +51,15 @@ class Group:
 def collect(archives: Sequence[Archive]) -> tuple[list[Group], list[Group]]:
     """Return a group for each question: of the entries as they stand, and in another order.
 
-    In another order the neighbours of an entry tell nothing, as in collections of notes.
+    In another order the neighbours of an entry tell nothing, as in collections of notes. So
+    archives in which speakers take turns are collected as they stand only.
     """
     groups: tuple[list[Group], list[Group]] = [], []
     with _opened() as (stage, runtime):
         for number, archive in enumerate(archives):
             texts = [_searched(each) for each in archive.entries]
             vectors, tokens = encode(runtime.models.embedder, texts)
-            for shuffled, kept in enumerate(groups):
+            for shuffled, kept in enumerate(groups[: 1 if _is_dialogue(archive) else 2]):
                 agent_id = f"archive-{number}-{shuffled}"
                 order = list(range(len(archive.entries)))
                 if shuffled:
@@ -69,6 +71,12 @@ def collect(archives: Sequence[Archive]) -> tuple[list[Group], list[Group]]:
                 seqs = {place: seq for seq, place in enumerate(order, start=1)}
                 kept.extend(_groups(runtime, agent_id, archive, seqs))
     return groups
+
+
+def _is_dialogue(archive: Archive) -> bool:
+    """Return True if another speaker follows in most places within sessions."""
+    pairs = [(a, b) for a, b in pairwise(archive.entries) if a.session == b.session]
+    return sum(a.speaker != b.speaker for a, b in pairs) * 2 > len(pairs)
 
 
 def _searched(entry: Entry) -> str:
@@ -143,14 +151,14 @@ def _groups(
             analysis = found.question.analysis_with(speakers, found.parameters.bounds)
             query = found.question.queries[0]
             hints = hints_of(analysis, query.symbols, Timed(query.stretches))
-            scores, tokens = scored_candidates(
+            scores, compared = scored_candidates(
                 reader, connection, agent_id, query, found.results[0], hints
             )
         rows = scores.best(MODELLED)
         evidence = {(Source.CHAT, seqs[place]) for place in question.evidence}
         held = [scores.candidates[row] for row in rows]
         yield Group(
-            features_of(scores, rows, tokens, hints),
+            features_of(scores, rows, compared, hints),
             scores.plain_sum()[rows],
             np.array([(each.source, each.key) in evidence for each in held]),
         )

@@ -23,6 +23,7 @@ from training.collect import Group, collect
 from training.corpus import Archive, Entry, Question, read_corpora
 
 TREES, LEARNING_RATE = 250, 0.08
+_ALL = (1 << MOST_LEAVES) - 1
 _PACKAGE = Path(__file__).parents[1] / "memci/domain/search/data"
 _CATEGORIES = {1: "multi", 2: "temporal", 3: "open", 4: "single"}
 
@@ -108,9 +109,9 @@ def train(sets: Sequence[Sequence[Group]]) -> dict[str, Any]:
         weight=weights / weights.mean(),
     )
     options = {
-        "objective": "lambdarank", "lambdarank_truncation_level": 30, "num_leaves": MOST_LEAVES,
-        "learning_rate": LEARNING_RATE, "min_data_in_leaf": 200, "lambda_l2": 5.0,
-        "feature_fraction": 0.6, "bagging_fraction": 0.8, "bagging_freq": 1, "seed": 1,
+        "objective": "lambdarank", "lambdarank_truncation_level": 60, "num_leaves": MOST_LEAVES,
+        "learning_rate": LEARNING_RATE, "min_data_in_leaf": 200, "lambda_l2": 30.0,
+        "feature_fraction": 0.4, "bagging_fraction": 0.8, "bagging_freq": 1, "seed": 1,
         "deterministic": True, "force_row_wise": True, "verbose": -1,
     }  # fmt: skip
     booster = lightgbm.train(options, data, TREES)
@@ -134,12 +135,12 @@ def _flat(tree: Mapping[str, Any]) -> tuple[list[int], list[float], list[int], l
         nodes.append((0, 0.0, 0))
         left = visit(node["left_child"])
         threshold = float(np.float32(node["threshold"]))
-        nodes[place] = (int(node["split_feature"]), threshold, 0xFF & ~left)
+        nodes[place] = (int(node["split_feature"]), threshold, _ALL & ~left)
         return left | visit(node["right_child"])
 
     visit(tree)
     # A node that rules nothing out.
-    nodes += [(0, 0.0, 0xFF)] * (MOST_LEAVES - 1 - len(nodes))
+    nodes += [(0, 0.0, _ALL)] * (MOST_LEAVES - 1 - len(nodes))
     leaves += [0.0] * (MOST_LEAVES - len(leaves))
     columns, thresholds, masks = (list(each) for each in zip(*nodes, strict=True))
     return columns, thresholds, masks, leaves

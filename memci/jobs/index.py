@@ -16,6 +16,7 @@ import numpy as np
 
 from memci.domain.documents import searched_text
 from memci.domain.job import Job, JobKind
+from memci.domain.search.passages import passages_of
 from memci.errors import UnreadableDocumentError
 from memci.extraction.blocks import ExtractionLimits
 from memci.extraction.isolated import extract
@@ -30,7 +31,13 @@ from memci.smallmodel.vector_space import Vectors, VectorSpace
 from memci.storage import documents, pending_messages
 from memci.storage.frameworks import items
 from memci.storage.search import reembedding
-from memci.storage.search.index import Embedded, Terms, index_messages, message_vectors
+from memci.storage.search.index import (
+    Embedded,
+    EmbeddedPassages,
+    Terms,
+    index_messages,
+    message_vectors,
+)
 from memci.storage.search.vectors import (
     VectorModel,
     as_stored,
@@ -53,6 +60,14 @@ def encode(embedder: Embedder, texts: Sequence[str]) -> tuple[Vectors, list[byte
     return embedder.embed(texts), []
 
 
+def embed_passages(embedder: Embedder, texts: Mapping[int, str]) -> EmbeddedPassages:
+    """Embed the passages of the searched texts of messages, by seq (E6)."""
+    places = [(seq, passage) for seq, text in texts.items() for passage in passages_of(text)]
+    return EmbeddedPassages(
+        places, embedder.embed([texts[seq][slice(*passage)] for seq, passage in places])
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class MessageTexts:
     """Vectors of messages, row by row (zero: no text), and the terms of those not yet indexed."""
@@ -60,6 +75,7 @@ class MessageTexts:
     messages: Sequence[Message]
     vectors: Vectors
     tokens: Mapping[int, bytes]  # bits of the tokens of those that were embedded now, by seq (E8)
+    passages: EmbeddedPassages
     terms: Mapping[int, Terms]
     model: str
     space: VectorSpace
@@ -84,7 +100,8 @@ class MessageTexts:
         vectors[[rows[seq] for seq in texts]] = as_stored(made)
         terms = {seq: terms_of(lexicon, text) for seq, text in unknown.items()}
         tokens = dict(zip(texts, bits, strict=False))
-        return cls(messages, vectors, tokens, terms, embedder.model, embedder.space)
+        passages = embed_passages(embedder, texts)
+        return cls(messages, vectors, tokens, passages, terms, embedder.model, embedder.space)
 
     def rows_of(self, messages: Sequence[Message]) -> Vectors:
         """Return the vectors of some of the messages, in their order."""
@@ -105,6 +122,7 @@ class MessageTexts:
                 self.vectors[[row for row, _ in embedded]],
                 self.model,
                 [self.tokens.get(seq, b"") for _, seq in embedded],
+                self.passages.of({seq for _, seq in embedded}),
             ),
             {m.seq: self.terms[m.seq] for _, m in found if m.seq in self.terms},
         )
@@ -359,10 +377,11 @@ class Reembedding:
         texts, count = stale.texts, len(stale.messages)
         of_messages, tokens = encode(self._embedder, texts[:count])
         vectors = np.vstack([of_messages, self._embedder.embed(texts[count:])])
+        passages = embed_passages(self._embedder, stale.messages)
 
         def effect(connection: Connection) -> Mapping[str, Any]:
             replaced = reembedding.replace_vectors(
-                connection, agent_id, stale, vectors, model, tokens
+                connection, agent_id, stale, vectors, model, tokens, passages
             )
             if len(stale.texts) == self._batch:
                 following = asdict(stale.end(begin))

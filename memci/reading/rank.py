@@ -7,7 +7,6 @@ from functools import partial
 from memci.domain.search import bm25, supersession
 from memci.domain.search.candidate import (
     Candidate,
-    Key,
     Source,
     Timed,
     message_candidate,
@@ -17,7 +16,7 @@ from memci.domain.search.duplicates import (
     join_memories,
     without_repeated,
 )
-from memci.domain.search.features import COMPARED, Channels
+from memci.domain.search.features import COMPARED, MODELLED, Channels, Comparison
 from memci.domain.search.hints import Hints, hints_of
 from memci.domain.search.learned_ranking import rank_hits
 from memci.domain.search.ranking import (
@@ -35,7 +34,7 @@ from memci.schemas.reads import ContextRequest, Scope
 from memci.smallmodel.ports import Lexicon
 from memci.storage.reading.nodes import ended_memories, important_memories, messages_of
 from memci.storage.search.find import SearchQuery, SearchResult
-from memci.storage.search.index import message_tokens
+from memci.storage.search.index import read_for_comparison
 from memci.storage.session import Connection
 
 # Characters that are read of a message that is not indexed yet.
@@ -136,8 +135,8 @@ def _fuse_query(
     scope: Scope,
     hints: Hints,
 ) -> list[Ranked]:
-    scores, tokens = scored_candidates(reader, connection, agent_id, query, result, hints)
-    return without_repeated(join_memories(rank_hits(scores, scope.channels, tokens, hints)))
+    scores, compared = scored_candidates(reader, connection, agent_id, query, result, hints)
+    return without_repeated(join_memories(rank_hits(scores, scope.channels, compared, hints)))
 
 
 def scored_candidates(
@@ -147,12 +146,12 @@ def scored_candidates(
     query: SearchQuery,
     result: SearchResult,
     hints: Hints,
-) -> tuple[Channels, dict[Key, float]]:
-    """Return the candidates of a query with their scores, and the likeness of the best's tokens."""
+) -> tuple[Channels, Comparison]:
+    """Return the candidates of a query with their scores, and the comparison of the best."""
     models = reader.models
-    likeness = models.embedder.space.likeness
+    space = models.embedder.space
     candidates = [
-        each if each.dense is None else each._replace(dense=likeness(each.dense))
+        each if each.dense is None else each._replace(dense=space.likeness(each.dense))
         for each in result.candidates
     ]
     candidates += _tail_candidates(models.lexicon, query, result, hints.timed)
@@ -169,20 +168,32 @@ def scored_candidates(
         candidates += bm25.scored(result.kept, query.terms, models.lexicon.terms, statistics)
     positions = [each.position for each in candidates if each.position is not None]
     around = bm25.around(positions, result.postings, result.collected.texts)
-    scores = Channels.of(candidates, around)
-    return scores, _compared_tokens(connection, agent_id, query, scores)
+    scores = Channels.of(candidates, around, space.floor)
+    return scores, _compared(connection, agent_id, query, scores)
 
 
-def _compared_tokens(
+def _compared(
     connection: Connection, agent_id: str, query: SearchQuery, scores: Channels
-) -> dict[Key, float]:
-    """Return the likeness of the tokens of the best messages with those of the question."""
-    if query.tokens is None or not scores.candidates:
-        return {}
-    best = (scores.candidates[row] for row in scores.best(COMPARED))
-    seqs = [each.key for each in best if each.source is Source.CHAT]
-    bits = message_tokens(connection, agent_id, seqs, query.model) if seqs else {}
-    return {(Source.CHAT, seq): query.tokens.likeness(found) for seq, found in bits.items()}
+) -> Comparison:
+    """Compare the best messages with each other, and their tokens with those of the question."""
+    compared = Comparison()
+    if query.vector is None or not scores.candidates:
+        return compared
+    best = (scores.candidates[row] for row in scores.best(MODELLED))
+    texts = {each.key: each for each in best if each.source is Source.CHAT}
+    found = read_for_comparison(
+        connection, agent_id, list(texts), COMPARED, query.vector, query.model
+    )
+    for each in found:
+        key = Source.CHAT, each.seq
+        compared.typical[key] = each.typical
+        if each.passage is not None:
+            compared.passages[key] = each.passage.after(texts[each.seq].name)
+    if query.tokens is not None:
+        bits = {(Source.CHAT, each.seq): each.bits for each in found if each.bits}
+        alike = query.tokens.likeness(list(bits.values()))
+        compared.tokens.update(zip(bits, alike.tolist(), strict=True))
+    return compared
 
 
 def _tail_candidates(

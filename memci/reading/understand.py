@@ -14,19 +14,24 @@ from pydantic import JsonValue
 
 from memci.domain.documents import symbols_in
 from memci.domain.search import bm25
-from memci.domain.search.candidate import KEPT, Channel
+from memci.domain.search.candidate import DEEPEST, KEPT, Channel
 from memci.errors import SmallModelError
 from memci.language import question as language
 from memci.language.detection import Language, language_of
 from memci.language.hit_limits import HitLimits
 from memci.language.question import QueryAnalysis, TimeExpression, TimeSpan
 from memci.reading.reader import Reader
-from memci.schemas.reads import Scope
+from memci.schemas.reads import ContextRequest, Scope, SearchRequest
 from memci.smallmodel.ports import QueryPlanner, TokenEncoder
 from memci.smallmodel.vector_space import Vectors
 from memci.storage.agents import parameters_of
 from memci.storage.reading.messages import last_session
 from memci.storage.search.find import Restriction, SearchQuery
+
+# Candidates of each channel that a read looks at, at least, and for each hit or for each so many
+# tokens of a context: measured on LoCoMo, MemDaily and BEAM, twice as many changed nothing.
+_LEAST_OF_SEARCH, _FOR_ONE_HIT = 60, 4
+_LEAST_OF_CONTEXT, _TOKENS_OF_ONE = 100, 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,11 +133,22 @@ def _query(reader: Reader, text: str, scope: Scope, vector: Vectors | None) -> S
         sources,
         restriction_of(scope),
         names=symbols_in(text),
+        best=_depth(scope),
         tokens=tokens,
         walks=Channel.BFS in scope.channels,
         # Without a session, the latest topic is unrelated to the question.
         focus=scope.session_id is not None or set(scope.channels) == {Channel.BFS},
     )
+
+
+def _depth(scope: Scope) -> int:
+    """Return how many candidates of each channel a read needs: more of them changed no answer."""
+    if isinstance(scope, ContextRequest):
+        wanted = max(scope.budget_tokens // _TOKENS_OF_ONE, _LEAST_OF_CONTEXT)
+    else:
+        hits = scope.k if isinstance(scope, SearchRequest) else None
+        wanted = max(_FOR_ONE_HIT * (hits or 0), _LEAST_OF_SEARCH)
+    return min(wanted, DEEPEST)
 
 
 def searched_times(

@@ -32,11 +32,13 @@ class VectorSpace:
     """
 
     center: Vectors = field(default_factory=lambda: _CENTERED)
+    # Texts of a lower likeness have nothing to do with each other.
+    floor: float = 0.1
+    unrelated: float = field(init=False)  # the cosine of unrelated texts, 0 to less than 1
 
-    @property
-    def unrelated(self) -> float:
-        """The cosine of unrelated texts, 0 to less than 1."""
-        return float(np.square(self.center).sum())
+    def __post_init__(self) -> None:
+        """Measure the cosine of unrelated texts."""
+        object.__setattr__(self, "unrelated", float(np.square(self.center).sum()))
 
     def likeness(self, cosine: float) -> float:
         """Return the likeness for a cosine; below 0 for texts less alike than unrelated ones."""

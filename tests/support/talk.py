@@ -13,7 +13,7 @@ from memci.domain.context.assemble import Assembly
 from memci.domain.context.choose import choose
 from memci.domain.context.materials import Materials
 from memci.domain.search.candidate import Candidate, Channel, Source
-from memci.domain.search.features import Channels
+from memci.domain.search.features import Channels, Comparison
 from memci.domain.search.hints import Hints
 from memci.domain.search.learned_ranking import rank_hits
 from memci.domain.search.ranking import Ranked
@@ -53,7 +53,7 @@ def ranked_hits(
     found: Sequence[Candidate], hints: Hints, channels: Sequence[Channel] = tuple(Channel)
 ) -> list[Ranked]:
     """Rank candidates by the learned model, without neighbours or tokens."""
-    return rank_hits(Channels.of(found, {}), channels, {}, hints)
+    return rank_hits(Channels.of(found, {}, 0.1), channels, Comparison(), hints)
 
 
 def keys(ranked: list[Ranked]) -> list[tuple[str, int]]:

@@ -25,7 +25,7 @@ _LONG_TOKENS = 60
 _LEAST_PASSAGE_TOKENS = 24
 # The exponent of the tokens by which the score of an entry is divided: 0 packs by score alone, 1 by
 # score for each token. Chosen on sets that are not in training.
-_TOKENS_POWER = 0.6
+_TOKENS_POWER = 0.7
 # Entries that are weighed by their tokens; the rest of a ranking seldom gets room.
 _WEIGHED = 200
 
@@ -138,8 +138,9 @@ class _Packing:
         if limit < _LEAST_PASSAGE_TOKENS:
             return entry, costs
         lines = self._speaker_lines(one, new)
+        passage = one.passage if new == one.text else None
         for tokens in (limit, limit * 3 // 4):  # marks and labels take some, too
-            entry = entry._replace(text=self._highlighter.cut(new, tokens, lines))
+            entry = entry._replace(text=self._highlighter.cut(new, tokens, lines, passage))
             costs = self._costs(entry)
             if sum(costs) <= self._free:
                 break

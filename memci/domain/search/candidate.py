@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import NamedTuple, TypeAlias
 
 from memci.domain.pages.pins import Maker
+from memci.domain.search.passages import Passage
 from memci.domain.session.plan import StepState
 from memci.language.key_messages.rules import PinKind
 from memci.language.times.ranges import TimeSpan
@@ -85,6 +86,7 @@ class Candidate(NamedTuple):
     extract: Extract | None = None
     linked: float | None = None  # link strength from the memories that the question finds
     kept: Kept | None = None
+    passage: Passage | None = None  # of a long message, more like the question than the rest (E6)
 
 
 Key: TypeAlias = tuple[Source, int]  # what identifies a candidate

@@ -8,7 +8,7 @@ logarithms of ranks.
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
@@ -16,11 +16,12 @@ import numpy.typing as npt
 
 from memci.domain.search.candidate import KEPT, SAID, Candidate, Key, Source
 from memci.domain.search.hints import ASKING, Hints, has_type
+from memci.domain.search.passages import Passage
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
 # Candidates that the model orders; the others follow in the order of the plain sum.
-MODELLED = 400
+MODELLED = 300
 # Candidates whose tokens are compared with those of the question (E8).
 COMPARED = 50
 # The best of a channel, whose mean and deviation show how far the first ones stand out.
@@ -35,12 +36,25 @@ NAMES = (
     "words_z", "words_head_z", "words_rank", "words_of_best", "ranks", "channels_agree",
     "around_z", "around_of_best",
     "before", "after", "best_beside", "mean_around", "words_before", "words_after",
-    "follows_question",
+    "follows_question", "turns", "turn_before", "turn_after",
     "session", "session_words", "below_best_of_session",
-    "tokens", "tokens_z", "tokens_gap", "tokens_known",
+    "tokens", "tokens_z", "tokens_gap", "tokens_known", "typical",
     "length", "relative_length", "asks",
     "speaker_named", "other_speaker_named", "time", "names", "answer_type",
 )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What is known of the best messages beside the scores of channels."""
+
+    # The likeness of their tokens to those of the question, -1 to 1 (E8).
+    tokens: dict[Key, float] = field(default_factory=dict)
+    # The product of their vectors with the mean of all of them: what is like many texts is like the
+    # question for no reason of its own.
+    typical: dict[Key, float] = field(default_factory=dict)
+    # The passage of a long one that is most like the question (E6).
+    passages: dict[Key, Passage] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +67,12 @@ class Channels:
     around: Floats
     linked: Floats
     messages: npt.NDArray[np.bool_]  # rows whose scores make the distribution
+    floor: float  # the likeness of a vector that finds a candidate
 
     @classmethod
-    def of(cls, candidates: Sequence[Candidate], around: Mapping[int, float]) -> "Channels":
+    def of(
+        cls, candidates: Sequence[Candidate], around: Mapping[int, float], floor: float
+    ) -> "Channels":
         """Read the scores; ``around`` has those of neighbourhoods, by position."""
         known = [each.dense for each in candidates if each.dense is not None]
         least = min(known, default=0.0)
@@ -76,7 +93,7 @@ class Channels:
             each if not near else each._replace(lexical=(each.lexical or 0.0) + near)
             for each, near in zip(candidates, beside.tolist(), strict=True)
         ]
-        return cls(found, np.array(dense), words_of_one, beside, linked, messages)
+        return cls(found, np.array(dense), words_of_one, beside, linked, messages, floor)
 
     def plain_sum(self) -> Floats:
         """Return the sum of the channels, each in its own deviations."""
@@ -118,19 +135,17 @@ def _of_one_index(candidates: Sequence[Candidate], words: Floats) -> Floats:
 
 
 def features_of(
-    channels: Channels, rows: Sequence[int], tokens: Mapping[Key, float], hints: Hints
+    channels: Channels, rows: Sequence[int], compared: Comparison, hints: Hints
 ) -> npt.NDArray[np.float32]:
-    """Return the features of some candidates, shape (len(rows), len(NAMES)).
-
-    ``tokens`` has the likeness of the tokens of those candidates that were compared.
-    """
+    """Return the features of some candidates, shape (len(rows), len(NAMES))."""
     chosen = np.array(rows, dtype=np.int64)
     found = [channels.candidates[row] for row in rows]
     columns = {
         **_scores(channels, chosen),
         **_neighbours(channels, chosen),
         **_sessions(channels, chosen),
-        **_tokens(found, tokens),
+        **_turns(channels, chosen),
+        **_compared(found, compared),
         **_texts(channels.candidates, found, hints),
     }
     return np.stack([columns[name] for name in NAMES], axis=1).astype(np.float32)
@@ -216,25 +231,55 @@ def _neighbours(channels: Channels, rows: npt.NDArray[np.int64]) -> dict[str, Fl
     }
 
 
+def _turns(channels: Channels, rows: npt.NDArray[np.int64]) -> dict[str, Floats]:
+    """Return if another speaker said the messages before and after, and how often that is so.
+
+    Where speakers take turns, neighbours tell of each other; in notes of one writer they do not.
+    """
+    speakers = {
+        each.position: (each.role, each.name)
+        for each in channels.candidates
+        if each.position is not None
+    }
+    changes = [
+        speakers[position + 1] != speaker
+        for position, speaker in speakers.items()
+        if position + 1 in speakers
+    ]
+
+    def turn(row: int, step: int) -> bool:
+        position = channels.candidates[row].position
+        if position is None or position + step not in speakers:
+            return False
+        return speakers[position + step] != speakers[position]
+
+    return {
+        "turns": np.full(len(rows), sum(changes) / max(len(changes), 1)),
+        "turn_before": np.array([turn(row, -1) for row in rows], dtype=np.float64),
+        "turn_after": np.array([turn(row, 1) for row in rows], dtype=np.float64),
+    }
+
+
 def _sessions(channels: Channels, rows: npt.NDArray[np.int64]) -> dict[str, Floats]:
     """Return how good the rest of each candidate's session is."""
-    dense = channels.deviations(channels.dense)
-    words = channels.words / max(channels.words.max(), _LEAST)
+    # Lists: numbers of an array are slow to read one by one.
+    dense = channels.deviations(channels.dense).tolist()
+    words = (channels.words / max(channels.words.max(), _LEAST)).tolist()
     members: defaultdict[object, list[int]] = defaultdict(list)
     for row, each in enumerate(channels.candidates):
         members[each.session_id if each.source in SAID else row].append(row)
     best = {key: sorted(own, key=lambda row: -dense[row])[: _BEST_OF_SESSION + 1]
             for key, own in members.items()}  # fmt: skip
-    most_words = {key: float(max(words[row] for row in own)) for key, own in members.items()}
-    unfound = float(dense.min()) - _UNFOUND
+    most_words = {key: max(words[row] for row in own) for key, own in members.items()}
+    unfound = min(dense) - _UNFOUND
     mean, said, below = [], [], []
     for row in rows:
         each = channels.candidates[row]
         key = each.session_id if each.source in SAID else row
         others = [dense[other] for other in best[key] if other != row][:_BEST_OF_SESSION]
-        mean.append(float(np.mean(others)) if others else unfound)
+        mean.append(sum(others) / len(others) if others else unfound)
         said.append(most_words[key])
-        below.append(float(dense[row] - dense[best[key][0]]))
+        below.append(dense[row] - dense[best[key][0]])
     return {
         "session": np.array(mean),
         "session_words": np.array(said),
@@ -242,15 +287,20 @@ def _sessions(channels: Channels, rows: npt.NDArray[np.int64]) -> dict[str, Floa
     }
 
 
-def _tokens(found: Sequence[Candidate], tokens: Mapping[Key, float]) -> dict[str, Floats]:
-    known = np.array([(each.source, each.key) in tokens for each in found])
+def _compared(found: Sequence[Candidate], compared: Comparison) -> dict[str, Floats]:
+    keys = [(each.source, each.key) for each in found]
+    tokens, typical = compared.tokens, compared.typical
     values = np.array(list(tokens.values()) or [0.0])
-    likeness = np.array([tokens.get((each.source, each.key), values.min()) for each in found])
+    least = float(values.min())
+    likeness = np.array([tokens.get(key, least) for key in keys])
+    means = np.array(list(typical.values()) or [0.0])
+    mean = float(means.mean())
     return {
         "tokens": likeness,
         "tokens_z": _deviations(likeness, values),
         "tokens_gap": values.max() - likeness,
-        "tokens_known": known.astype(np.float64),
+        "tokens_known": np.array([key in tokens for key in keys], dtype=np.float64),
+        "typical": _deviations(np.array([typical.get(key, mean) for key in keys]), means),
     }
 
 

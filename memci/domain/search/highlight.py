@@ -148,12 +148,14 @@ class Highlighter:
         self._spans = spans
         self._count = count
 
-    def cut(self, text: str, limit: int, lines: SpeakerLines = ()) -> str:
+    def cut(
+        self, text: str, limit: int, lines: SpeakerLines = (), passage: Span | None = None
+    ) -> str:
         """Return the best whole sentences of a text, in order: at most ``limit`` tokens, or one.
 
         A text that fits loses its courtesy only.
         A mark replaces omitted sentences that are no courtesy: they may qualify the rest.
-        ``lines``: those of a memory.
+        ``lines``: those of a memory. ``passage``: the part of the text to choose from, if any.
         """
         spans = self._spans(text)
         if len(spans) < 2:  # noqa: PLR2004 - nothing can go
@@ -161,7 +163,9 @@ class Highlighter:
         informative = _informative(text, spans, lines)
         if self._count(text) <= limit:
             return join_sentences(text, informative, lines=lines)
-        return join_sentences(text, self._best(text, informative, limit), informative, lines)
+        answering = [each for each in informative if passage and _overlap(each, passage)]
+        best = self._best(text, answering or informative, limit)
+        return join_sentences(text, best, informative, lines)
 
     def without_courtesy(self, text: str, lines: SpeakerLines = ()) -> str:
         """Return all sentences of a text except courtesy; at least one."""
@@ -215,6 +219,10 @@ class Highlighter:
     @cached_property
     def _frequency(self) -> Counter[str]:
         return Counter(stem for text in self._texts for stem in _stems(text))
+
+
+def _overlap(one: Span, other: Span) -> bool:
+    return one[0] < other[1] and other[0] < one[1]
 
 
 def _stems(text: str) -> set[str]:

@@ -5,29 +5,42 @@ and Zaharia 2020), weighted by how rare the question's token is. The share of eq
 vectors grows with the cosine of their angle.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 Bits = npt.NDArray[np.uint8]
-
-_ONES = np.array([number.bit_count() for number in range(256)], dtype=np.uint8)
+_WORD = 8  # bytes that are compared at once
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionTokens:
-    """The tokens of a question: sign bits, shape (n, bytes), and their weights, shape (n,)."""
+    """The tokens of a question: sign bits, shape (n, bytes), and their weights, shape (n,).
+
+    The bytes are a multiple of eight.
+    """
 
     bits: Bits
     weights: npt.NDArray[np.float32]
 
-    def likeness(self, text: bytes) -> float:
-        """Return the likeness of a text's tokens, -1 to 1; ``text``: their bits, one by one."""
+    def likeness(self, texts: Sequence[bytes]) -> npt.NDArray[np.float64]:
+        """Return the likeness of texts, -1 to 1, shape (len(texts),).
+
+        A text has the bits of its tokens, one after another. Without any token it is 0.
+        """
         width = self.bits.shape[1]
-        tokens = np.frombuffer(text, np.uint8).reshape(-1, width)
-        if not len(tokens) or not len(self.bits):
-            return 0.0
-        different = _ONES[self.bits[:, None, :] ^ tokens[None, :, :]].sum(axis=2, dtype=np.int32)
-        nearest = 1.0 - 2.0 * different.min(axis=1) / (8 * width)
-        return float((nearest * self.weights).sum() / self.weights.sum())
+        lengths = np.array([len(text) // width for text in texts], dtype=np.intp)
+        alike = np.zeros(len(texts))
+        if not len(self.bits) or not lengths.any():
+            return alike
+        tokens = np.frombuffer(b"".join(texts), np.uint64).reshape(-1, width // _WORD)
+        asked = np.ascontiguousarray(self.bits).view(np.uint64)
+        different = np.zeros((len(asked), len(tokens)), dtype=np.uint16)
+        for place in range(width // _WORD):
+            different += np.bitwise_count(asked[:, place, None] ^ tokens[:, place])
+        starts = (np.cumsum(lengths) - lengths)[lengths > 0]
+        nearest = 1.0 - 2.0 * np.minimum.reduceat(different, starts, axis=1) / (8 * width)
+        alike[lengths > 0] = self.weights @ nearest / self.weights.sum()
+        return alike

@@ -16,9 +16,7 @@ _SCORES: Mapping[Channel, Callable[[Candidate], float | None]] = {
     Channel.BFS: attrgetter("linked"),
 }
 _BY_SCORE = itemgetter(0, 1)
-# A candidate with a lower cosine is a hit only by another channel.
-DENSE_FLOOR = 0.1
-# The limit for files, which no conversation has mentioned, is higher.
+# The least likeness of files, which no conversation has mentioned.
 _WRITTEN_FLOOR = 0.2
 
 
@@ -36,12 +34,15 @@ class Ranked(NamedTuple):
 
 
 def channel_ranks(
-    candidates: Sequence[Candidate], channels: Collection[Channel]
+    candidates: Sequence[Candidate], channels: Collection[Channel], floor: float
 ) -> dict[tuple[Source, int], dict[Channel, int]]:
-    """Return the rank of each candidate, from 1, in each channel that found it."""
+    """Return the rank of each candidate, from 1, in each channel that found it.
+
+    A candidate whose vector has a likeness below ``floor`` is a hit only by another channel.
+    """
     ranks: defaultdict[tuple[Source, int], dict[Channel, int]] = defaultdict(dict)
     for channel in channels:
-        for ranking in _rankings(candidates, channel):
+        for ranking in _rankings(candidates, channel, floor):
             for rank, each in enumerate(ranking, start=1):
                 ranks[each.source, each.key][channel] = rank
     return dict(ranks)
@@ -74,9 +75,11 @@ def best_of_each_source(ranked: Iterable[Ranked], k: int) -> list[Ranked]:
     return best
 
 
-def _rankings(candidates: Sequence[Candidate], channel: Channel) -> list[list[Candidate]]:
+def _rankings(
+    candidates: Sequence[Candidate], channel: Channel, floor: float
+) -> list[list[Candidate]]:
     if channel is Channel.DENSE:
-        return [_by_score([each for each in candidates if _is_near(each)], channel, DENSE_FLOOR)]
+        return [_by_score([each for each in candidates if _is_near(each)], channel, floor)]
     if channel is Channel.BFS:
         return [_by_score(candidates, channel, 0.0)]
     own: defaultdict[Source, list[Candidate]] = defaultdict(list)

@@ -40,6 +40,9 @@ _BATCH_TOKENS = 2048
 _REMEMBERED = 2048
 # Tokens of a text whose bits are kept (E8).
 _MOST_TOKENS = 128
+# Texts of one meaning in two languages, and answers that share no word with their question, can be
+# nearly as far apart as unrelated ones: the ranking tells them apart by more than this likeness.
+_FLOOR = -0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +183,7 @@ def _run(model: _Model, tokens: list[list[int]], *, with_states: bool) -> tuple[
 @cache
 def _space() -> VectorSpace:
     with (resources.files(__package__) / "data" / "e5_center.npy").open("rb") as file:
-        return VectorSpace(np.load(file))
+        return VectorSpace(np.load(file), _FLOOR)
 
 
 class _RecentVectors:

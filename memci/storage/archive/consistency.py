@@ -118,6 +118,8 @@ _LAWS_OF_MEMORY: Mapping[str, str] = {
         SELECT model FROM (
             SELECT model, vector_dims(embedding) AS dimension FROM message_vector
              WHERE agent_id = %(agent)s
+            UNION SELECT model, vector_dims(embedding) FROM message_passage
+             WHERE agent_id = %(agent)s
             UNION SELECT model, vector_dims(embedding) FROM node_vector WHERE agent_id = %(agent)s
             UNION SELECT model, vector_dims(embedding) FROM chunk_vector WHERE agent_id = %(agent)s
             UNION SELECT model, dimension FROM vector_model) AS made

@@ -44,6 +44,8 @@ _OTHER_MODELS = """
 SELECT EXISTS (
     SELECT FROM (SELECT model, vector_dims(embedding) AS dimension FROM message_vector
                   WHERE agent_id = %(agent)s
+                  UNION SELECT model, vector_dims(embedding) FROM message_passage
+                  WHERE agent_id = %(agent)s
                   UNION SELECT model, vector_dims(embedding) FROM node_vector
                   WHERE agent_id = %(agent)s
                   UNION SELECT model, vector_dims(embedding) FROM chunk_vector

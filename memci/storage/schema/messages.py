@@ -58,6 +58,17 @@ message_tokens = columns.agent_table(
     columns.required("model", sa.Text),
 )
 
+# Vectors of what lies beyond the text that the vector of a long message covers (E6): characters of
+# its searched text.
+message_passage = columns.agent_table(
+    "message_passage",
+    columns.key("seq", sa.BigInteger, references="message.seq"),
+    columns.key("start", sa.Integer, holds=archive_values.Count),
+    columns.required("stop", sa.Integer, holds=archive_values.Count),
+    columns.required("embedding", HALFVEC()),
+    columns.required("model", sa.Text),
+)
+
 # Postings: how often a term occurs in a message, and the message's number of terms.
 message_term = columns.agent_table(
     "message_term",

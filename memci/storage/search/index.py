@@ -3,12 +3,14 @@
 Entity nodes are in neither index: they are found by name, as focus points and by links.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from sqlalchemy import Connection
 
 from memci.domain.search.bm25 import first_after, position_at, session_at
+from memci.domain.search.passages import Passage
 from memci.storage.messages import in_session
 from memci.storage.search.vectors import Vectors, from_arrays, to_text
 
@@ -68,6 +70,12 @@ INSERT INTO message_tokens (agent_id, seq, bits, model)
 SELECT %s, seq, bits, %s FROM unnest(%s::bigint[], %s::bytea[]) AS new(seq, bits)
 ON CONFLICT (agent_id, seq) DO UPDATE SET bits = excluded.bits, model = excluded.model
 """
+_ADD_PASSAGES = """
+INSERT INTO message_passage (agent_id, seq, start, stop, embedding, model)
+SELECT %s, seq, start, stop, embedding::halfvec, %s
+FROM unnest(%s::bigint[], %s::integer[], %s::integer[], %s::text[])
+     AS new(seq, start, stop, embedding)
+"""
 _ADD_NODE_VECTORS = """
 INSERT INTO node_vector (agent_id, node_id, embedding, model)
 SELECT agent_id, id, new.embedding::halfvec, %s
@@ -96,8 +104,23 @@ _COUNT = """
 UPDATE lane SET indexed_messages = indexed_messages + %s, indexed_terms = indexed_terms + %s
 WHERE agent_id = %s
 """
-_TOKENS = """
-SELECT seq, bits FROM message_tokens WHERE agent_id = %s AND seq = ANY(%s) AND model = %s
+_COMPARE = """
+WITH found AS MATERIALIZED (
+    SELECT seq, embedding FROM message_vector
+     WHERE agent_id = %(agent)s AND seq = ANY(%(seqs)s) AND model = %(model)s),
+center AS MATERIALIZED (
+    SELECT avg(embedding) AS embedding FROM found WHERE seq = ANY(%(central)s)),
+passage AS MATERIALIZED (
+    SELECT DISTINCT ON (p.seq) p.seq, p.start, p.stop
+      FROM message_passage p JOIN found USING (seq)
+     WHERE p.agent_id = %(agent)s AND p.seq = ANY(%(best)s) AND p.model = %(model)s
+       AND p.embedding <#> %(vector)s::halfvec < found.embedding <#> %(vector)s::halfvec
+     ORDER BY p.seq, p.embedding <#> %(vector)s::halfvec)
+SELECT found.seq, -(found.embedding <#> center.embedding) AS typical, t.bits, p.start, p.stop
+  FROM found CROSS JOIN center
+  LEFT JOIN message_tokens t ON t.agent_id = %(agent)s AND t.seq = found.seq
+                            AND t.seq = ANY(%(best)s) AND t.model = %(model)s
+  LEFT JOIN passage p ON p.seq = found.seq
 """
 # One exact search per vector, over this agent's rows alone: filtering an approximate index by agent
 # would lose most of the nearest. Materialized, or each vector is read again for each row.
@@ -112,6 +135,8 @@ SELECT query.place, found.node_id, found.cosine FROM query, LATERAL (
     ORDER BY node_vector.embedding <#> query.embedding, node_id LIMIT %(limit)s
 ) AS found
 """
+# More vectors hardly change their mean.
+_CENTRAL = 100
 # Vectors in one statement, which must not exceed the statement time-out.
 _AT_ONCE = 32
 
@@ -129,6 +154,19 @@ class Terms:
 
 
 @dataclass(frozen=True, slots=True)
+class EmbeddedPassages:
+    """Passages of messages, by seq, and their vectors, row by row (E6)."""
+
+    places: Sequence[tuple[int, Passage]]
+    vectors: Vectors
+
+    def of(self, seqs: Container[int]) -> "EmbeddedPassages":
+        """Return those of some messages."""
+        rows = [row for row, (seq, _) in enumerate(self.places) if seq in seqs]
+        return EmbeddedPassages([self.places[row] for row in rows], self.vectors[rows])
+
+
+@dataclass(frozen=True, slots=True)
 class Embedded:
     """Vectors of messages (by seq) or nodes (by id), and the model that made them."""
 
@@ -136,6 +174,7 @@ class Embedded:
     vectors: Vectors
     model: str
     tokens: Sequence[bytes] = ()  # bits of the messages' tokens (E8); none if the model gives none
+    passages: EmbeddedPassages | None = None  # of the messages
 
 
 def index_messages(
@@ -154,7 +193,7 @@ def index_messages(
     if embedded.keys:
         rows = (list(embedded.keys), to_text(embedded.vectors))
         connection.exec_driver_sql(_ADD_MESSAGE_VECTORS, (agent_id, embedded.model, *rows))
-        write_tokens(connection, agent_id, embedded)
+        write_parts(connection, agent_id, embedded)
     columns = posting_columns(terms)
     placed = [positions[seq] for seq in columns[1]]
     connection.exec_driver_sql(_ADD_MESSAGE_TERMS, (agent_id, *columns, placed))
@@ -163,8 +202,14 @@ def index_messages(
     connection.exec_driver_sql(_MARK, (list(positions), list(positions.values()), agent_id))
 
 
-def write_tokens(connection: Connection, agent_id: str, embedded: Embedded) -> None:
-    """Write the bits of the messages' tokens, replacing earlier ones."""
+def write_parts(connection: Connection, agent_id: str, embedded: Embedded) -> None:
+    """Write the bits of the messages' tokens and their passages."""
+    passages = embedded.passages
+    if passages is not None and passages.places:
+        seqs, places = zip(*passages.places, strict=True)
+        starts, stops = zip(*places, strict=True)
+        columns = (list(seqs), list(starts), list(stops), to_text(passages.vectors))
+        connection.exec_driver_sql(_ADD_PASSAGES, (agent_id, embedded.model, *columns))
     found = [(k, bits) for k, bits in zip(embedded.keys, embedded.tokens, strict=False) if bits]
     if found:
         keys, bits = zip(*found, strict=True)
@@ -198,12 +243,45 @@ def message_vectors(
     return [row[0] for row in found], from_arrays([row[1] for row in found] or [[]])[: len(found)]
 
 
-def message_tokens(
-    connection: Connection, agent_id: str, seqs: Sequence[int], model: str
-) -> dict[int, bytes]:
-    """Return the bits of the tokens of messages, by seq; those of another model are left out."""
-    found = connection.exec_driver_sql(_TOKENS, (agent_id, list(seqs), model))
-    return {seq: bytes(bits) for seq, bits in found}
+class Compared(NamedTuple):
+    """What is read of a message to compare it with a question."""
+
+    seq: int
+    typical: float  # its likeness to the mean of the best
+    bits: bytes | None  # of its tokens
+    passage: Passage | None  # of its searched text, if more like the question than its vector
+
+
+def read_for_comparison(
+    connection: Connection,
+    agent_id: str,
+    seqs: Sequence[int],
+    best: int,
+    vector: Vectors,
+    model: str,
+) -> list[Compared]:
+    """Return what is known of messages with vectors of a model.
+
+    ``vector``: that of the question. Bits and passages are read for the first ``best`` of ``seqs``,
+    the mean is that of the first ``_CENTRAL``.
+    """
+    values = {
+        "agent": agent_id,
+        "seqs": list(seqs),
+        "best": list(seqs[:best]),
+        "central": list(seqs[:_CENTRAL]),
+        "vector": to_text(vector[None])[0],
+        "model": model,
+    }
+    return [
+        Compared(
+            seq,
+            typical,
+            None if bits is None else bytes(bits),
+            None if start is None else Passage(start, stop),
+        )
+        for seq, typical, bits, start, stop in connection.exec_driver_sql(_COMPARE, values)
+    ]
 
 
 def nearest_nodes(

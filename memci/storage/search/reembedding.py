@@ -11,7 +11,7 @@ from memci.domain.documents import searched_text
 from memci.storage.frameworks.items import Place as ItemPlace
 from memci.storage.frameworks.items import place_of
 from memci.storage.messages import COLUMNS, to_message
-from memci.storage.search.index import Embedded, write_tokens
+from memci.storage.search.index import Embedded, EmbeddedPassages, write_parts
 from memci.storage.search.vectors import VectorModel, Vectors, to_text
 
 _OTHER = "(v.model <> %(model)s OR vector_dims(v.embedding) <> %(dimension)s)"
@@ -48,6 +48,7 @@ FROM unnest(%s::bigint[], %s::text[]) AS new(key, embedding)
 WHERE {table}.agent_id = %s AND {table}.{key} = new.key
 """
 _DELETE_TOKENS = "DELETE FROM message_tokens WHERE agent_id = %s AND seq = ANY(%s::bigint[])"
+_DELETE_PASSAGES = "DELETE FROM message_passage WHERE agent_id = %s AND seq = ANY(%s::bigint[])"
 _EXISTING = """
 SELECT seq FROM message_vector WHERE agent_id = %s AND seq = ANY(%s::bigint[]) FOR SHARE
 """
@@ -130,10 +131,12 @@ def replace_vectors(
     vectors: Vectors,
     model: VectorModel,
     tokens: Sequence[bytes] = (),
+    passages: EmbeddedPassages | None = None,
 ) -> int:
     """Write new vectors, row by row of ``stale.texts``; return how many were needed.
 
-    ``tokens``: bits of the messages' tokens, if the model gives any.
+    ``tokens``: bits of the messages' tokens, if the model gives any. ``passages``: those of the
+    messages.
     """
     left = iter(to_text(vectors))
     replaced = 0
@@ -146,26 +149,29 @@ def replace_vectors(
             values = (model.name, list(texts), [next(left) for _ in texts], agent_id)
             statement = _REPLACE.format(table=table, key=key)
             replaced += connection.exec_driver_sql(statement, values).rowcount
-    _replace_tokens(connection, agent_id, list(stale.messages), tokens, model)
+    _replace_parts(connection, agent_id, list(stale.messages), tokens, passages, model)
     return replaced + _replace_of_items(connection, agent_id, stale.items, list(left), model)
 
 
-def _replace_tokens(
+def _replace_parts(
     connection: Connection,
     agent_id: str,
     seqs: Sequence[int],
     tokens: Sequence[bytes],
+    passages: EmbeddedPassages | None,
     model: VectorModel,
 ) -> None:
-    """Replace the bits of messages that still exist; bits of another model are deleted."""
+    """Replace bits and passages of messages that still exist; those of another model go."""
     if not seqs:
         return
     connection.exec_driver_sql(_DELETE_TOKENS, (agent_id, seqs))
+    connection.exec_driver_sql(_DELETE_PASSAGES, (agent_id, seqs))
     kept = connection.exec_driver_sql(_EXISTING, (agent_id, seqs)).scalars().all()
     bits = dict(zip(seqs, tokens, strict=False))
     none = np.zeros((0, 0), dtype=np.float32)
-    found = Embedded(kept, none, model.name, [bits.get(seq, b"") for seq in kept])
-    write_tokens(connection, agent_id, found)
+    own = passages.of(set(kept)) if passages is not None else None
+    found = Embedded(kept, none, model.name, [bits.get(seq, b"") for seq in kept], own)
+    write_parts(connection, agent_id, found)
 
 
 def _replace_of_items(

@@ -34,6 +34,7 @@ NEAR = 60  # nodes at which the walk starts
 LINKED_MEMORIES = 30  # whose messages are candidates, too
 DECAY = 0.5  # of each link beyond the first
 FOCUS_WEIGHT = 0.5  # relative to 1 for the best of a channel
+PASSAGE_LOSS = 0.02  # cosine
 
 _SEED = """
 (SELECT key, {channel} / (max({channel}) OVER ()) AS weight FROM memory_{channel}
@@ -88,6 +89,7 @@ VALUES = {
     "linked_memories": LINKED_MEMORIES,
     "decay": DECAY,
     "focus_weight": FOCUS_WEIGHT,
+    "passage_loss": PASSAGE_LOSS,
 }
 
 
@@ -134,6 +136,20 @@ _DENSE = """
         SELECT v.{key} AS key, v.embedding <#> %(vector)s::halfvec AS far FROM {vectors} v {join}
          WHERE v.agent_id = {owner} AND v.model = %(model)s {filters} {hidden}
          ORDER BY far LIMIT %(best)s) AS nearest)
+"""
+# What lies beyond the text that a long message's vector covers. The best of many passages is closer
+# than one vector by chance, so they count for a little less.
+_PASSAGE = """
+chat_passage AS MATERIALIZED (
+    SELECT key, max(-far) - %(passage_loss)s::float8 AS dense FROM (
+        SELECT v.seq AS key, v.embedding <#> %(vector)s::halfvec AS far
+          FROM message_passage v {join}
+         WHERE v.agent_id = {owner} AND v.model = %(model)s {filters}
+         ORDER BY far LIMIT %(best)s) AS nearest
+     GROUP BY key)
+"""
+_PASSAGE_PART = """
+SELECT key, dense, NULL::float8 AS lexical, NULL::float8 AS linked FROM chat_passage
 """
 # Of the terms, the rarest whose postings are not too many to read; always the rarest one. A term in
 # a fifth of all texts hardly distinguishes them. Postings are read as columns: there are thousands
@@ -359,6 +375,8 @@ def _parts(source: Source, shape: Shape) -> Iterator[tuple[str, str]]:
     """Yield (materialized query, query that reads it) of each channel, the dense one first."""
     if shape.dense:
         yield _DENSE, _DENSE_PART
+    if shape.dense and source is Source.CHAT:
+        yield _PASSAGE, _PASSAGE_PART
     if shape.lexical:
         yield _RARE + "," + _LEXICAL, _LEXICAL_PART
     if source is Source.CHAT and (shape.lexical or shape.dense):

@@ -111,7 +111,7 @@ def test_earlier_messages_of_a_session_are_added(
          "- 2 March 2026 (Mon): Tomorrow I have my driving test.\n"),
          ": When is my driving test?"),
         ("hua", "我明天考驾照。", "什么时候考？",
-         "以下对话的时间：\n- 2026年3月2日（星期一）：我明天考驾照。\n", "：什么时候考？"),
+         "以下对话的时间：\n- 2026-03-02（一）：我明天考驾照。\n", "：什么时候考？"),
     ],
 )  # fmt: skip
 def test_days_of_earlier_turns_are_in_one_system_text(

@@ -59,7 +59,7 @@ def test_days_follow_the_time_zone_of_the_message_or_question(server: Served) ->
         memory.remember([message], session_id="s")
         assert memory.messages().messages[0].timestamp.isoformat() == said_at
         context = memory.context("老赵和灵隐寺", budget_tokens=400, session_id="other")
-        assert "2026年11月18日（星期三）" in (context.messages[0].content or "")
+        assert "2026-11-18（三）" in (context.messages[0].content or "")
         for question, now, since in (
             ("昨天我说了什么？", "2026-11-22T06:00:00+08:00", "2026-11-21T00:00:00+08:00"),
             ("Who came this morning?", "2026-11-20T20:00:00-08:00", "2026-11-20T00:00:00-08:00"),

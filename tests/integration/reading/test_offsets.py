@@ -46,8 +46,8 @@ def retrieved(reader: Reader, query: str, **fields: Any) -> str:
 @pytest.mark.parametrize(
     ("text", "at", "line"),
     [
-        ("我和老赵去了灵隐寺。", EAST, "2026年11月18日（星期三）\n"),
-        ("我和老赵去了灵隐寺。", WEST, "2026年11月17日（星期二）\n"),
+        ("我和老赵去了灵隐寺。", EAST, "2026-11-18（三）\n"),
+        ("我和老赵去了灵隐寺。", WEST, "2026-11-17（二）\n"),
         ("I met Dolores at the pier", EAST, "18 November 2026 (Wed)\n"),
         ("I met Dolores at the pier", WEST, "17 November 2026 (Tue)\n"),
         ("I met Dolores at the pier", IN_UTC, "18 November 2026 (Wed)\n"),

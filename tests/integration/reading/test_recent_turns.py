@@ -76,8 +76,8 @@ def test_recent_turns_are_of_the_session(reader: Reader, talk: Stored):
           "- 2 March 2026 (Mon): Tomorrow I have my driving test.",
           "- 3 March 2026 (Tue): When is my driving test?"]),
         ("我明天考驾照。", "祝你明天顺利！", "我什么时候考驾照？",
-         ["以下对话的时间：", "- 2026年3月2日（星期一）：我明天考驾照。",
-          "- 2026年3月3日（星期二）：我什么时候考驾照？"]),
+         ["以下对话的时间：", "- 2026-03-02（一）：我明天考驾照。",
+          "- 2026-03-03（二）：我什么时候考驾照？"]),
     ],
 )  # fmt: skip
 def test_a_note_before_turns_of_another_day_names_their_days(

@@ -97,9 +97,9 @@ def test_the_note_is_in_the_language_of_the_list():
     assert notes(made) == [
         (
             "以下对话的时间：\n"
-            "- 2026年11月12日（星期四）：昨天我去了医院。\n"
-            "- 2026年11月12日（星期四），另一会话：下周六我们去爬山。\n"
-            "- 2026年11月22日（星期日）：什么时候爬山？\n"
+            "- 2026-11-12（四）：昨天我去了医院。\n"
+            "- 2026-11-12（四），另一会话：下周六我们去爬山。\n"
+            "- 2026-11-22（日）：什么时候爬山？\n"
         )
     ]
 
@@ -252,7 +252,7 @@ def test_the_note_is_counted_as_a_whole(counted: Count):
     ("language", "days"),
     [
         (Language.ENGLISH, ["9 November 2026 (Mon)", "22 November 2026 (Sun)"]),
-        (Language.CHINESE, ["2026年11月9日（星期一）", "2026年11月22日（星期日）"]),
+        (Language.CHINESE, ["2026-11-09（一）", "2026-11-22（日）"]),
     ],
 )
 def test_turns_without_room_are_summarised_under_their_days(language: Language, days: list[str]):

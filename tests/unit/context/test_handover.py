@@ -102,7 +102,7 @@ def test_the_heading_says_whether_messages_are_cut(language: Language, whole: st
     ("language", "day", "today"),
     [
         (Language.ENGLISH, "21 November 2026 (Sat)", "22 November 2026 (Sun)"),
-        (Language.CHINESE, "2026年11月21日（星期六）", "2026年11月22日（星期日）"),
+        (Language.CHINESE, "2026-11-21（六）", "2026-11-22（日）"),
     ],
 )
 def test_messages_of_other_days_have_a_day_line(language: Language, day: str, today: str):

@@ -11,7 +11,7 @@ from hypothesis import given
 
 from memci.domain.search.boosted_trees import BoostedTrees
 from memci.domain.search.candidate import UNTIMED, Candidate, Channel, Extract, Source
-from memci.domain.search.features import NAMES, Channels, features_of
+from memci.domain.search.features import NAMES, Channels, Comparison, features_of
 from memci.domain.search.hints import Hints
 from memci.domain.search.late_interaction import QuestionTokens
 from memci.domain.search.learned_ranking import ranking_model
@@ -23,9 +23,9 @@ def order(found: list[Candidate], hints: Hints | None = None) -> list[int]:
 
 
 def column(found: list[Candidate], name: str, hints: Hints | None = None) -> list[float]:
-    scores = Channels.of(found, {})
+    scores = Channels.of(found, {}, 0.1)
     rows = list(range(len(found)))
-    table = features_of(scores, rows, {}, hints or Hints())
+    table = features_of(scores, rows, Comparison(), hints or Hints())
     return [float(value) for value in table[:, NAMES.index(name)]]
 
 
@@ -64,8 +64,8 @@ def test_the_unit_of_a_score_changes_nothing(factor: float) -> None:
         for each in talk()
     ]
     rows = list(range(30))
-    first = features_of(Channels.of(talk(), {}), rows, {}, Hints())
-    second = features_of(Channels.of(other, {}), rows, {}, Hints())
+    first = features_of(Channels.of(talk(), {}, 0.1), rows, Comparison(), Hints())
+    second = features_of(Channels.of(other, {}, 0.1), rows, Comparison(), Hints())
     assert np.allclose(first, second, atol=1e-3)
 
 
@@ -81,7 +81,7 @@ def test_neighbours_and_sessions_lend_their_scores() -> None:
 def test_words_of_neighbours_alone_make_a_hit() -> None:
     found = [message(1, "Which one?", lexical=5.0)._replace(position=7),
              message(2, "The blue one.")._replace(position=8)]  # fmt: skip
-    scores = Channels.of(found, {7: 5.0, 8: 4.0})
+    scores = Channels.of(found, {7: 5.0, 8: 4.0}, 0.1)
     assert [each.lexical for each in scores.candidates] == [10.0, 4.0]
     assert scores.words.tolist() == [5.0, 0.0]
 
@@ -125,9 +125,12 @@ def test_tokens_are_compared_by_their_bits() -> None:
     random = np.random.default_rng(1)
     tokens = random.integers(0, 256, (5, 48), dtype=np.uint8)
     question = QuestionTokens(tokens[:2], np.array([1.0, 3.0], np.float32))
-    assert question.likeness(tokens.tobytes()) == pytest.approx(1.0)
-    assert question.likeness(tokens[1:2].tobytes()) > question.likeness(tokens[:1].tobytes())
-    assert abs(question.likeness(tokens[3:].tobytes())) < 0.3
-    assert question.likeness(b"") == 0.0
+    texts = [tokens, tokens[:0], tokens[:1], tokens[1:2], tokens[3:]]
+    both, none, first, second, others = question.likeness([each.tobytes() for each in texts])
+    assert both == pytest.approx(1.0)
+    assert second > first > none == 0.0
+    assert abs(others) < 0.3
     alone = QuestionTokens(tokens[:1], np.ones(1, np.float32))
-    assert alone.likeness((~tokens[:1]).tobytes()) == -1.0
+    assert alone.likeness([(~tokens[:1]).tobytes()]) == [-1.0]
+    assert question.likeness([b""]) == [0.0]
+    assert not len(question.likeness([]))

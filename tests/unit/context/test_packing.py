@@ -126,7 +126,7 @@ def test_a_cut_memory_keeps_its_speakers(room: int) -> None:
 
 
 def test_a_mark_shows_the_cut_and_denials_are_kept() -> None:
-    text, shortened = entry(140)
+    text, shortened = entry(130)
     assert shortened
     assert "…" in text
     assert "I would not take it." in text

@@ -319,6 +319,16 @@ CREATE TABLE message_tokens (
     PRIMARY KEY (agent_id, seq)
 );
 
+CREATE TABLE message_passage (
+    agent_id TEXT NOT NULL,
+    seq BIGINT NOT NULL,
+    start INTEGER NOT NULL,
+    stop INTEGER NOT NULL,
+    embedding HALFVEC NOT NULL,
+    model TEXT NOT NULL,
+    PRIMARY KEY (agent_id, seq, start)
+);
+
 CREATE TABLE message_term (
     agent_id TEXT NOT NULL,
     term TEXT NOT NULL,
@@ -659,6 +669,7 @@ CREATE INDEX page_step_whose ON page_step (agent_id, user_id, number);
 
 -- Vectors are always read whole and in bulk. So they stay in the row, uncompressed.
 ALTER TABLE message_vector ALTER COLUMN embedding SET STORAGE PLAIN;
+ALTER TABLE message_passage ALTER COLUMN embedding SET STORAGE PLAIN;
 ALTER TABLE node_vector ALTER COLUMN embedding SET STORAGE PLAIN;
 -- Bits of tokens cannot be compressed.
 ALTER TABLE message_tokens ALTER COLUMN bits SET STORAGE EXTERNAL;
