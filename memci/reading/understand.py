@@ -31,7 +31,7 @@ from memci.storage.search.find import Restriction, SearchQuery
 # Candidates of each channel that a read looks at, at least, and for each hit or for each so many
 # tokens of a context: measured on LoCoMo, MemDaily and BEAM, twice as many changed nothing.
 _LEAST_OF_SEARCH, _FOR_ONE_HIT = 60, 4
-_LEAST_OF_CONTEXT, _TOKENS_OF_ONE = 100, 40
+_LEAST_OF_CONTEXT, _TOKENS_OF_ONE = 100, 20
 
 
 @dataclass(frozen=True, slots=True)

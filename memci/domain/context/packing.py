@@ -90,6 +90,7 @@ class _Packing:
         self._highlighter = Highlighter(materials.query, texts, materials.spans, count)
         self._tokens: dict[Key, int] = {}
         self._opened: set[Hashable] = set()
+        self._years: dict[int, Candidate] = {}
         self._shortened: set[Key] = set()
         self._chosen: set[Key] = set()
         self._no_room: set[Key] = set()
@@ -152,6 +153,8 @@ class _Packing:
     def _take(self, taken: Ranked, above: int, line: int) -> None:
         layout = _layout_of(taken.candidate)
         self._opened |= {layout, (layout, layout.group_of(taken.candidate))}
+        if layout is MEMORIES:
+            self._years.setdefault(taken.candidate.at.year, taken.candidate)
         self._tokens[taken.key] = line
         self._free -= above + line
         self._misses = 0
@@ -177,7 +180,9 @@ class _Packing:
         if layout not in self._opened:
             above += MESSAGE_OVERHEAD + self._count(layout.header(language))
         if (layout, layout.group_of(entry)) not in self._opened:
-            above += self._count(layout.heading(entry, language))
+            # Days in the order of time name each year once.
+            before = None if self._materials.best_first else self._years.get(entry.at.year)
+            above += self._count(layout.heading(entry, language, before))
         return above, self._line_tokens(entry)
 
     def _line_tokens(self, entry: Candidate) -> int:

@@ -68,17 +68,24 @@ def memory_group_of(candidate: Candidate) -> MemoryGroup:
     return MemoryGroup(candidate.at.date(), candidate.session_id)
 
 
-def memory_heading(candidate: Candidate, language: Language) -> str:
-    """Return the heading of a candidate's day and session."""
-    return f"{day_words(candidate.at.date(), language)}\n"
+def memory_heading(candidate: Candidate, language: Language, above: Candidate | None) -> str:
+    """Return the heading of a candidate's day and session.
+
+    The year is left out if it is that of ``above``, the candidate under the heading before.
+    """
+    day = candidate.at.date()
+    year = above is None or above.at.year != day.year
+    return f"{day_words(day, language, year=year)}\n"
 
 
-def day_words(day: date, language: Language) -> str:
-    """Return the words for a day."""
+def day_words(day: date, language: Language, *, year: bool = True) -> str:
+    """Return the words for a day, with or without its year."""
     weekday = _WEEKDAYS[language][day.weekday()]
     if language is Language.CHINESE:
-        return f"{day.isoformat()}（{weekday}）"
-    return f"{day.day} {_MONTHS[day.month - 1]} {day.year} ({weekday})"
+        written = day.isoformat() if year else f"{day:%m-%d}"
+        return f"{written}（{weekday}）"
+    written = f"{day.day} {_MONTHS[day.month - 1]}"
+    return f"{written} {day.year} ({weekday})" if year else f"{written} ({weekday})"
 
 
 def days_above(days: Iterable[date], today: date | None, language: Language) -> Iterator[str]:
@@ -154,7 +161,7 @@ def document_group_of(candidate: Candidate) -> DocumentGroup:
     return DocumentGroup(candidate.source.value, " ".join((name or "").split()), collection or "")
 
 
-def document_heading(candidate: Candidate, language: Language) -> str:
+def document_heading(candidate: Candidate, language: Language, _: Candidate | None) -> str:
     """Return the heading of a file."""
     group = document_group_of(candidate)
     whose = f" ({group.collection})" if group.collection else ""
@@ -200,7 +207,8 @@ class Layout:
 
     header: Callable[[Language], str]  # above the block
     group_of: Callable[[Candidate], Hashable]  # entries of one group share a heading
-    heading: Callable[[Candidate, Language], str]  # above a group
+    # Above a group, after the candidate before it, if any.
+    heading: Callable[[Candidate, Language, Candidate | None], str]
     line: Callable[[Candidate, Language], str]  # one entry
     in_order: InOrder
 
@@ -221,13 +229,12 @@ def write_entries(
     layout: Layout, ordered: Iterable[Candidate], language: Language
 ) -> Iterator[tuple[Candidate, str]]:
     """Yield each candidate with its text; the joined texts are the whole block."""
-    above, last = layout.header(language), None
+    text, last = layout.header(language), None
     for each in ordered:
-        group = layout.group_of(each)
-        if group != last:
-            above += layout.heading(each, language)
-        yield each, above + layout.line(each, language)
-        above, last = "", group
+        if last is None or layout.group_of(each) != layout.group_of(last):
+            text += layout.heading(each, language, last)
+        yield each, text + layout.line(each, language)
+        text, last = "", each
 
 
 _DAY_HEADER = {

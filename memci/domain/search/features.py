@@ -21,7 +21,7 @@ from memci.domain.search.passages import Passage
 Floats: TypeAlias = npt.NDArray[np.float64]
 
 # Candidates that the model orders; the others follow in the order of the plain sum.
-MODELLED = 300
+MODELLED = 400
 # Candidates whose tokens are compared with those of the question (E8).
 COMPARED = 50
 # The best of a channel, whose mean and deviation show how far the first ones stand out.
@@ -127,7 +127,7 @@ def _of_one_index(candidates: Sequence[Candidate], words: Floats) -> Floats:
         tops[source] = max(tops[source], float(score))
     best = tops.get(Source.CHAT) or max(tops.values(), default=0.0)
     factors = [
-        best / tops[each.source] if each.source not in KEPT and tops[each.source] > 0 else 1.0
+        best / tops[each.source] if each.source not in KEPT and tops[each.source] > _LEAST else 1.0
         for each in candidates
     ]
     scaled: Floats = words * np.array(factors)

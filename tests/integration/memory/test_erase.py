@@ -36,6 +36,17 @@ def test_a_message_goes_with_its_memory_links_and_index(seeded: Mailbox, eraser:
     assert Listings(ada.database).receipt("ada", receipt.id).body == receipt.body
 
 
+def test_the_passages_of_a_long_message_go_with_it(seeded: Mailbox, eraser: Eraser) -> None:
+    passages = "SELECT FROM message_passage WHERE agent_id = %s"
+    seeded.ada.remember("[Ann] counts her hives. " * 200)
+    (long,) = seeded.ada.rows(
+        "SELECT id FROM message WHERE agent_id = %s ORDER BY seq DESC LIMIT 1"
+    )
+    assert seeded.ada.rows(passages)
+    eraser.erase(long.id)
+    assert not seeded.ada.rows(passages)
+
+
 def test_the_counters_of_the_index_stay_right(seeded: Mailbox, eraser: Eraser) -> None:
     eraser.erase("m2", "m1")
     (row,) = seeded.ada.rows(

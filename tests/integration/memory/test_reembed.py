@@ -205,3 +205,22 @@ def test_a_database_without_vectors_takes_the_first_embedder(database):
     held = rebuild.progress(database).held
     assert held is not None
     assert (held.model.name, held.model.dimension, held.change) == ("bag-of-words", 64, 1)
+
+
+def passages(ada: AgentUnderTest) -> list[tuple[int, int, str, int]]:
+    rows = ada.rows(
+        "SELECT seq, start, model, vector_dims(embedding) AS dimension FROM message_passage"
+        " WHERE agent_id = %s ORDER BY seq, start"
+    )
+    return [tuple(row) for row in rows]
+
+
+def test_passages_of_long_messages_get_new_vectors_too(ada):
+    ada.remember("[Ann] counts her hives. " * 200)
+    before = passages(ada)
+    assert len(before) > 1
+    assert {each[2:] for each in before} == {("bag-of-words", 64)}
+    rebuild.run(ada.database, with_other_words(ada))
+    while queued(ada):
+        run_next(ada)
+    assert passages(ada) == [(*each[:2], "other-words", 96) for each in before]

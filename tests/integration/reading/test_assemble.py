@@ -29,7 +29,7 @@ def test_retrieved_texts_are_grouped_by_day_with_their_speakers(reader: Reader, 
     assert block.splitlines()[1:] == [
         "27 February 2026 (Fri)",
         "user: My cat Miso is afraid of thunder.",
-        "2 March 2026 (Mon)",
+        "2 March (Mon)",
         "[memory] Ann likes to sit on deck of the ferry.",
         "Ann: The harbour ferry leaves at eight.",
         "assistant: Noted: ferry at eight.",

@@ -138,7 +138,7 @@ class TestQuestionWithOnlyATime:
 
 
 def test_a_small_budget_is_filled_from_that_time(reader: Reader, english: Stored) -> None:
-    text_given = context(reader, "What did I do last week?", 160)
+    text_given = context(reader, "What did I do last week?", 130)
     assert sum(text in text_given for text in WEEK.values()) >= 4
     assert not any(text in text_given for text in CHATTER)
 

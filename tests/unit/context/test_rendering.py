@@ -38,8 +38,16 @@ def test_a_date_line_marks_each_change_of_day_or_session() -> None:
     ]
     assert text_of(*chat).splitlines()[1:] == [
         "2 March 2026 (Mon)", "user: one", "Ann: three",
-        "2 March 2026 (Mon)", "assistant: two",
-        "3 March 2026 (Tue)", "user: four",
+        "2 March (Mon)", "assistant: two",
+        "3 March (Tue)", "user: four",
+    ]  # fmt: skip
+
+
+def test_a_date_line_names_the_year_where_it_changes() -> None:
+    days = (BEGIN - timedelta(days=300), BEGIN, BEGIN + timedelta(days=1))
+    chat = [message(n, "said", role=Role.USER)._replace(at=day) for n, day in enumerate(days)]
+    assert text_of(*chat).splitlines()[1::2] == [
+        "6 May 2025 (Tue)", "2 March 2026 (Mon)", "3 March (Tue)",
     ]  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -33,11 +34,15 @@ def test_the_model_file_gives_the_scores_of_the_trees_and_finds_the_evidence() -
 
 
 def test_features_are_collected_from_real_searches(tmp_path: Path) -> None:
-    archives = list(read_corpus(write(tmp_path, TALK)))
-    plain, shuffled = collect(archives)
-    assert [len(each.plain) for each in plain] == [3, 3]
-    assert [int(each.is_evidence.sum()) for each in plain] == [2, 1]
+    (talk,) = read_corpus(write(tmp_path, TALK))
+    notes = replace(talk, entries=[replace(each, speaker="Ann") for each in talk.entries])
+    plain, shuffled = collect([talk, notes])
+    assert [len(each.plain) for each in plain] == [3, 3, 3, 3]
+    assert [int(each.is_evidence.sum()) for each in plain] == [2, 1, 2, 1]
+    # In another order the turns of a dialogue mean nothing.
     assert [int(each.is_evidence.sum()) for each in shuffled] == [2, 1]
+    turns = [each.features[0, NAMES.index("turns")] for each in plain]
+    assert turns == [1.0, 1.0, 0.0, 0.0]
     tokens = plain[0].features[:, NAMES.index("tokens_known")]
     assert tokens.tolist() == [1.0, 1.0, 1.0]
 
