@@ -46,7 +46,8 @@ def complete_agent(database: Database) -> AgentUnderTest:
     mailbox.append(*SAID, said_at=SAID_AT)
     mailbox.append("secret one [Eve]", "secret two [Eve]", ids=("x1", "x2"))
     mailbox.run()
-    mailbox.append("told in passing [Ann]", "and so was this [Bea]", remember=Remember.AUTO)
+    # A long message has passages.
+    mailbox.append("told in passing [Ann]", "and so was this [Bea]. " * 200, remember=Remember.AUTO)
     mailbox.run()
     bringing.mention("Grace")
     ada.compress(4)

@@ -1,7 +1,7 @@
 """Packs retrieved entries into messages that fit a room (R13, R14)."""
 
 import math
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
 from memci.domain.context.materials import Materials
@@ -20,9 +20,10 @@ _LEAST_ENTRY_TOKENS = 6
 _LONGEST_TOKEN_CHARACTERS = 8
 # After these misses in a row the block is full: only a few tokens are left.
 _MISSES = 60
-# A longer text that does not fit whole may go in by its best sentences, in at least so many tokens.
-_LONG_TOKENS = 60
+# Texts go in whole; the best sentences of others fill what is left, in at least so many tokens.
 _LEAST_PASSAGE_TOKENS = 24
+# For the best text that takes more than this share of the room, the other share is kept free.
+_LONG_SHARE, _KEPT_SHARE = 0.5, 0.25
 # The exponent of the tokens by which the score of an entry is divided: 0 packs by score alone, 1 by
 # score for each token. Chosen on sets that are not in training.
 _TOKENS_POWER = 0.7
@@ -95,15 +96,32 @@ class _Packing:
         self._chosen: set[Key] = set()
         self._no_room: set[Key] = set()
         self._misses = 0
+        self._kept = 0
+        self._fills = False  # whole texts have been taken
         self._left_out: list[tuple[Ranked, LeftOut]] = []
 
     def packed(self) -> Packed:
-        for each in self._ranking:
+        self._choose(self._ranking)
+        self._fill()
+        return self._fit(self._entries())
+
+    def _choose(self, ranking: Iterable[Ranked]) -> None:
+        for each in ranking:
             why = self._consider(each)
             if why is not None:
                 (self._no_room if why is LeftOut.BUDGET else self._chosen).add(each.key)
                 self._left_out.append((each, why))
-        return self._fit(self._entries())
+
+    def _fill(self) -> None:
+        """Fill the room that is left with sentences of the best entries that did not fit."""
+        self._free += self._kept
+        if self._free < _LEAST_PASSAGE_TOKENS:
+            return
+        self._fills, self._misses = True, 0
+        left = [each for each, why in self._left_out if why is LeftOut.BUDGET]
+        self._left_out = [(each, why) for each, why in self._left_out if why is not LeftOut.BUDGET]
+        self._no_room.clear()
+        self._choose(left)
 
     def _entries(self) -> list[Ranked]:
         return [self._selection.entry(each) for each in self._selection]
@@ -132,7 +150,14 @@ class _Packing:
         entry = one._replace(text=new)
         costs = self._costs(entry)
         # A part of a chunk or a program may mean something else.
-        if sum(costs) <= self._free or one.source in WRITTEN or costs[1] < _LONG_TOKENS:
+        if sum(costs) <= self._free or one.source in WRITTEN:
+            return entry, costs
+        if not self._fills:
+            # The tokens of a very long text are not counted.
+            whole = max(costs[1], len(new) / _LONGEST_TOKEN_CHARACTERS)
+            if not self._kept and whole > _LONG_SHARE * self._room:
+                self._kept = min(self._free, int(_KEPT_SHARE * self._room))
+                self._free -= self._kept
             return entry, costs
         above, _ = self._costs(entry._replace(text=""))
         limit = self._free - above - _LEAST_ENTRY_TOKENS

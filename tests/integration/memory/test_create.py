@@ -6,6 +6,7 @@ import pytest
 
 from memci.domain.memory.node import NodeType
 from memci.domain.memory.parameters import MemoryParameters
+from memci.domain.search.passages import passages_of
 from memci.errors import SmallModelAnswerError, SmallModelUnavailableError
 from memci.language.detection import Language
 from memci.language.worth import Judgement
@@ -334,7 +335,10 @@ def test_a_long_message_is_embedded_whole_and_in_parts(ada: AgentUnderTest) -> N
     parts = [f"part{n} " + "word " * 300 for n in range(5)]
     ada.remember("\n\n".join(parts))
     embedded = [text.strip() for text in ada.models.embedder.embedded]
-    assert embedded == ["\n\n".join(parts).strip(), *(part.strip() for part in parts)]
+    whole = "\n\n".join(parts)
+    beyond = [whole[slice(*place)].strip() for place in passages_of(whole)]
+    assert len(beyond) > 1
+    assert embedded == [whole.strip(), *beyond, *(part.strip() for part in parts)]
     assert len(ada.nodes("memory")) == 5
     (row,) = ada.rows("SELECT embedding::real[] AS v FROM message_vector WHERE agent_id = %s")
     assert sum(x * x for x in row.v) == pytest.approx(1, abs=0.01)

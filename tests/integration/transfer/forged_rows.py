@@ -164,6 +164,7 @@ CONTRADICTIONS: dict[str, tuple[str, Change]] = {
     "a posting of no node": ("node_term", first(node_id=999)),
     "a vector of no message": ("message_vector", first(seq=999)),
     "tokens of no message": ("message_tokens", first(seq=999)),
+    "a passage of no message": ("message_passage", first(seq=999)),
     "a vector of another dimension": ("node_vector", first(embedding="AAA=")),
     "postings that were not counted": ("lane", first(indexed_terms=0)),
     "erased messages that were not counted": ("lane", first(erased_messages=0)),
