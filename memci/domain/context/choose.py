@@ -1,7 +1,8 @@
 """Chooses the parts of a context within a token budget (R13 to R15).
 
-System text, pins, plan and query are always in. The current interaction comes next, then recent
-interactions, the summary of earlier messages, and retrieved entries.
+System text, pins, plan and query are always in; of automatic pins, the newest within their share.
+The current interaction comes next, then recent interactions, the summary of earlier messages, and
+retrieved entries.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from memci.domain.context.recent_messages import Latest, Recent
 from memci.domain.context.rendering import Days
 from memci.domain.context.session_summary import SummaryBlock, session_summary_block
 from memci.domain.context.summary_overlap import wholly_pinned
+from memci.domain.pages.automatic_pins import pins_within
 from memci.domain.pages.pins import pin_pieces
 from memci.domain.pages.window_labels import labels_of
 from memci.domain.search.candidate import Candidate, Source, message_candidate
@@ -129,7 +131,8 @@ def choose(materials: Materials, budget: int, count: Count) -> Choice:
 
     Raises ``BudgetTooSmallError`` when system text, pins, plan and query alone do not fit.
     """
-    materials, stored = _without_query(materials)
+    pins = pins_within(materials.pins, budget, count)
+    materials, stored = _without_query(replace(materials, pins=pins))
     fixed = FixedParts.of(materials, stored, count)
     room = fixed.room(budget)
     always = room + part_tokens(fixed.query)

@@ -12,6 +12,9 @@ from memci.language.key_messages.single_values import single_value_of
 
 # Tokens of a pin's line beside its text: its number and its kind.
 _LINE_TOKENS = 8
+# The share of a context's budget for findings: they may be wrong, and what a question needs is
+# retrieved beside them.
+_CONTEXT_SHARE = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,20 @@ def pinned(
     remaining = {each.number for each in pins}
     removed = tuple(each.number for each in present if each.number not in remaining)
     return KeyPins(tuple(each for each in added if each.number in remaining), removed)
+
+
+def pins_within(pins: Sequence[Pin], budget: int, tokens_of: Callable[[str], int]) -> list[Pin]:
+    """Return the pins for a context of ``budget`` tokens, in order.
+
+    Of findings, the newest that fit a tenth of the budget; every pin of a person or an agent.
+    """
+    left = _CONTEXT_SHARE * budget
+    hidden: set[int] = set()
+    for each in sorted(pins, key=_age, reverse=True):
+        if each.by == Maker.DETECTOR:
+            left -= tokens_of(each.text) + _LINE_TOKENS
+            hidden |= {each.number} if left < 0 else set()
+    return [each for each in pins if each.number not in hidden]
 
 
 def bound_to(kind: PinKind, session_id: str | None) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -201,3 +202,30 @@ def test_a_memory_of_recent_turns_alone_is_not_retrieved():
     ]
     made = listed(turns, found, recent=2)
     assert [i.ranked.candidate.key for i in made.items if i.ranked] == [2]
+
+
+def test_the_newest_automatic_pins_take_at_most_a_tenth_of_the_budget():
+    turns = talk(*(f"Never fly over {' '.join(town * 9)}." for town in "abc"))
+    found = [
+        replace(pin(number, turn), by=by, created_at=turn.said_at)
+        for number, turn, by in zip(
+            (1, 2, 3, 4), (turns[0], *turns), ("agent", *["detector"] * 3), strict=True
+        )
+    ]
+
+    def shown(budget: int) -> list[int]:
+        made = listed(turns, [], recent=0, pins=tuple(found), budget=budget)
+        return [item.origin["pin"] for item in made.items if item.section is Section.PINS]
+
+    assert shown(430) == [1, 3, 4]
+    assert shown(390) == [1, 4]
+    assert shown(650) == [1, 2, 3, 4]
+
+
+def test_a_hidden_automatic_pin_can_be_retrieved():
+    turns = talk("Never fly with Ann.")
+    found = [message_candidate(turns[0])]
+    hidden = listed(turns, found, recent=0, pins=(pin(1, turns[0]),), budget=90)
+    assert seqs(hidden, Section.HISTORY) == [1]
+    pinned = listed(turns, found, recent=0, pins=(pin(1, turns[0]),), budget=200)
+    assert not seqs(pinned, Section.HISTORY)
