@@ -28,6 +28,7 @@ from benchmarks.sentences import conversation
 from benchmarks.stage import LANE_POOL, Process, Stage
 from memci.broker.names import LANE_QUEUE
 from memci.config.settings import load_settings
+from memci.domain.search.late_interaction import QuestionTokens
 from memci.queue.intake import Append, append_in
 from memci.runtime import Runtime
 from memci.schemas.reads import ContextRequest, SearchRequest
@@ -51,7 +52,7 @@ _WRITES = (
     "UPDATE message_term SET tf = tf WHERE agent_id = %s",
 )
 
-_Asked: TypeAlias = tuple[str, str, Vectors]
+_Asked: TypeAlias = tuple[str, str, Vectors, QuestionTokens]
 _Read: TypeAlias = Callable[[_Asked], object]
 
 
@@ -205,19 +206,21 @@ def _reads(runtime: Runtime) -> dict[str, _Read]:
     readings = runtime.readings
 
     def bare(asked: _Asked) -> object:
-        agent_id, _, vector = asked
+        agent_id, _, vector, _ = asked
         with runtime.database.agent_snapshot(agent_id) as connection:
             values = (agent_id, MODEL, to_text(vector[None])[0])
             return connection.exec_driver_sql(BARE, values).all()
 
     def search(asked: _Asked) -> object:
-        agent_id, question, vector = asked
-        return readings.search.run(agent_id, SearchRequest(query=question), vector=vector)
+        agent_id, question, vector, tokens = asked
+        return readings.search.run(
+            agent_id, SearchRequest(query=question), vector=vector, tokens=tokens
+        )
 
     def context(asked: _Asked) -> object:
-        agent_id, question, vector = asked
+        agent_id, question, vector, tokens = asked
         request = ContextRequest(query=question, budget_tokens=_BUDGET, session_id=session_of(1))
-        return readings.assemble.run(agent_id, request, vector=vector)
+        return readings.assemble.run(agent_id, request, vector=vector, tokens=tokens)
 
     return {"bare": bare, "search": search, "context": context}
 

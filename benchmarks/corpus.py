@@ -13,7 +13,9 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 
 import numpy as np
+import numpy.typing as npt
 
+from memci.domain.search.late_interaction import QuestionTokens
 from memci.language.word_lists import ENGLISH_STOP_WORDS
 from memci.message import Message, Role
 from memci.smallmodel.offline.e5_embedder import DIMENSION
@@ -28,6 +30,7 @@ _TOPICS = 60
 _FUNCTION_SHARE = 0.45
 _MEAN_WORDS = 22
 _MOST_WORDS = 120
+_CHARACTERS = 4  # of a token
 # Parts of a vector: common to all, of its topic, and its own. Cosines of two vectors are then like
 # those of the built-in embedder: 0.84 on average, 0.89 within a topic.
 _COMMON, _TOPIC, _OWN = 0.917, 0.22, 0.33
@@ -36,16 +39,19 @@ _BEGAN = datetime(2025, 1, 1, 8, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """The messages of one agent: ``texts`` in order, and their unit vectors (n, d)."""
+    """The messages of one agent: ``texts`` in order, their unit vectors (n, d), and token bits."""
 
     texts: Sequence[str]
     vectors: Vectors
+    tokens: Sequence[bytes]
 
     @classmethod
     def written(cls, count: int, seed: int) -> Corpus:
         """Write so many texts."""
         random = np.random.default_rng(seed)
-        return cls(list(_texts(random, count)), _vectors(random, count))
+        texts = list(_texts(random, count))
+        vectors = _vectors(random, count)
+        return cls(texts, vectors, [_bits(random, text).tobytes() for text in texts])
 
     def messages(self) -> list[Message]:
         """Return the texts as messages of a user and an assistant, twenty a session and a day."""
@@ -61,8 +67,8 @@ class Corpus:
             for seq, text in enumerate(self.texts, start=1)
         ]
 
-    def questions(self, count: int, seed: int) -> Iterator[tuple[str, Vectors]]:
-        """Ask about one text after the other: eight of its rare words, and a vector near it."""
+    def questions(self, count: int, seed: int) -> Iterator[tuple[str, Vectors, QuestionTokens]]:
+        """Ask about random texts: eight rare words of one, a vector near it, and token bits."""
         random = np.random.default_rng(seed)
         for place in random.integers(len(self.texts), size=count):
             telling = [w for w in self.texts[place].split() if w not in ENGLISH_STOP_WORDS]
@@ -73,7 +79,15 @@ class Corpus:
                 telling += [w for w in text.split() if w not in ENGLISH_STOP_WORDS]
             words = random.permutation(list(dict.fromkeys(telling)))[:_QUESTION_WORDS]
             near = self.vectors[place] + 0.6 * _unit(random.standard_normal((1, DIMENSION)))[0]
-            yield " ".join(words), (near / np.linalg.norm(near)).astype(np.float32)
+            question = " ".join(words)
+            bits = _bits(random, question)
+            tokens = QuestionTokens(bits, np.ones(len(bits), dtype=np.float32))
+            yield question, (near / np.linalg.norm(near)).astype(np.float32), tokens
+
+
+def _bits(random: np.random.Generator, text: str) -> npt.NDArray[np.uint8]:
+    """Return random sign bits for the tokens of a text, shape (tokens, bytes)."""
+    return random.integers(256, size=(len(text) // _CHARACTERS + 1, DIMENSION // 8), dtype=np.uint8)
 
 
 def session_of(seq: int) -> str:

@@ -85,5 +85,6 @@ def _index(
     seqs = [each.seq for each in messages]
     vectors = corpus.vectors[seqs[0] - 1 : seqs[-1]]
     terms = {each.seq: terms_of(lexicon, each.searched) for each in messages}
+    embedded = Embedded(seqs, vectors, MODEL, corpus.tokens[seqs[0] - 1 : seqs[-1]])
     with database.agent_transaction(agent_id, durable=False) as connection:
-        index_messages(connection, agent_id, seqs, Embedded(seqs, vectors, MODEL), terms)
+        index_messages(connection, agent_id, seqs, embedded, terms)

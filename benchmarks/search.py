@@ -1,9 +1,9 @@
 """Search and context against the bare exact vector search, by size and by number of agents.
 
 Calls are those of a context worker, in this process, without the Celery hop, and with a given
-vector of the question. The bare search uses the same pool, role and row-level security; only its
-statement is timed. All ask the same questions in turn, so that other load on the machine slows
-all of them.
+vector and tokens of the question. The bare search uses the same pool, role and row-level security;
+only its statement is timed. All ask the same questions in turn, so that other load on the machine
+slows all of them.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from benchmarks.filling import fill, multiply
 from benchmarks.report import Bar, Finding
 from benchmarks.stage import Stage
 from memci.config.settings import load_settings
+from memci.domain.search.late_interaction import QuestionTokens
 from memci.runtime import Runtime, tune_garbage_collection
 from memci.schemas.reads import ContextRequest, SearchRequest
 from memci.smallmodel.offline.e5_embedder import MODEL
@@ -41,7 +42,8 @@ _SPREAD = 1.2  # the number of agents may change the time of one by this factor
 _EXPLAINED = 4  # one of so many reads is repeated to measure its parts
 _ADDED_MS = 10.0  # assembling may add this to the time of search
 
-_Asked: TypeAlias = tuple[str, str, Vectors]  # agent, question, its vector
+# Agent, question, its vector and tokens.
+_Asked: TypeAlias = tuple[str, str, Vectors, QuestionTokens]
 
 
 class _Read(Protocol):
@@ -183,7 +185,7 @@ def _reads(runtime: Runtime) -> Mapping[str, _Read]:
 
     def bare(asked: _Asked, *, explain: bool) -> Mapping[str, float]:
         del explain
-        agent_id, _, vector = asked
+        agent_id, _, vector, _ = asked
         text = to_text(vector[None])[0]
         with runtime.database.agent_snapshot(agent_id) as connection:
             began = time.perf_counter()
@@ -191,19 +193,19 @@ def _reads(runtime: Runtime) -> Mapping[str, _Read]:
             return {"": (time.perf_counter() - began) * 1000}
 
     def search(asked: _Asked, *, explain: bool, k: int | None = None) -> Mapping[str, float]:
-        agent_id, question, vector = asked
+        agent_id, question, vector, tokens = asked
         request = SearchRequest(query=question, k=k, explain=explain)
-        return _parts(readings.search.run(agent_id, request, vector=vector))
+        return _parts(readings.search.run(agent_id, request, vector=vector, tokens=tokens))
 
     def deep(asked: _Asked, *, explain: bool) -> Mapping[str, float]:
         return search(asked, explain=explain, k=_AS_DEEP)
 
     def context(asked: _Asked, *, explain: bool) -> Mapping[str, float]:
-        agent_id, question, vector = asked
+        agent_id, question, vector, tokens = asked
         request = ContextRequest(
             query=question, budget_tokens=_BUDGET, session_id=session_of(1), explain=explain
         )
-        return _parts(readings.assemble.run(agent_id, request, vector=vector))
+        return _parts(readings.assemble.run(agent_id, request, vector=vector, tokens=tokens))
 
     return {"bare": bare, "search": search, "deep": deep, "context": context}
 

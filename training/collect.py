@@ -35,6 +35,7 @@ from memci.storage.search.index import Embedded, index_messages
 from training.corpus import Archive, Entry
 
 _AT_ONCE = 256
+_HITS = 25  # a search for so many looks at as many candidates as a context
 _ASKED_AFTER = timedelta(days=30)
 _COLUMNS = "agent_id, seq, id, role, content, name, session_id, said_at, remember"
 
@@ -143,7 +144,7 @@ def _groups(
     asked_at = datetime.combine(archive.entries[-1].day, time(12), UTC) + _ASKED_AFTER
     speakers = {each.speaker for each in archive.entries}
     for question in archive.questions:
-        request = SearchRequest(query=question.text, now=asked_at)
+        request = SearchRequest(query=question.text, now=asked_at, k=_HITS)
         understood = understand(reader, agent_id, question.text, request)
         with runtime.database.agent_snapshot(agent_id, planned=True) as connection:
             found = find(reader, connection, agent_id, understood, request)

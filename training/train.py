@@ -22,7 +22,7 @@ from memci.domain.search.features import NAMES
 from training.collect import Group, collect
 from training.corpus import Archive, Entry, Question, read_corpora
 
-TREES, LEARNING_RATE = 250, 0.08
+TREES, LEARNING_RATE = 100, 0.16
 _ALL = (1 << MOST_LEAVES) - 1
 _PACKAGE = Path(__file__).parents[1] / "memci/domain/search/data"
 _CATEGORIES = {1: "multi", 2: "temporal", 3: "open", 4: "single"}

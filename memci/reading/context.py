@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 from memci.domain.context.assemble import assemble
 from memci.domain.search.candidate import KEPT, Source
+from memci.domain.search.late_interaction import QuestionTokens
 from memci.domain.session.interaction import interactions
 from memci.reading.choose import choose
 from memci.reading.find import find_for_context
@@ -27,17 +28,22 @@ class ContextReader(Reader):
     ask_summary: AskSummary | None = None
 
     def run(
-        self, agent_id: str, request: ContextRequest, *, vector: Vectors | None = None
+        self,
+        agent_id: str,
+        request: ContextRequest,
+        *,
+        vector: Vectors | None = None,
+        tokens: QuestionTokens | None = None,
     ) -> ContextAnswer:
         """Return the best message list of at most ``budget_tokens`` tokens, and keep its receipt.
 
-        ``vector`` is the query's own, if the caller has it. Raises ``BudgetTooSmallError`` when
-        system text, pins, plan and query alone do not fit.
+        ``vector`` and ``tokens`` are the query's own, if the caller has them. Raises
+        ``BudgetTooSmallError`` when system text, pins, plan and query alone do not fit.
         """
         watch = Stopwatch()
         wait_until_fresh(self.database, agent_id, request)
         watch.lap("wait")
-        question = self._understand(agent_id, request, vector)
+        question = self._understand(agent_id, request, vector, tokens)
         watch.lap("embed")
         snapshot = self.database.agent_snapshot(agent_id, planned=question is not None)
         with snapshot as connection:
@@ -62,7 +68,11 @@ class ContextReader(Reader):
         return answer
 
     def _understand(
-        self, agent_id: str, request: ContextRequest, vector: Vectors | None
+        self,
+        agent_id: str,
+        request: ContextRequest,
+        vector: Vectors | None,
+        tokens: QuestionTokens | None,
     ) -> Question | None:
         """Understand the query, limited to the sources without a section of their own (R13).
 
@@ -72,4 +82,4 @@ class ContextReader(Reader):
             return None
         sources = tuple(each for each in request.sources if each not in KEPT or each is Source.PAGE)
         scope = request.model_copy(update={"sources": sources})
-        return understand(self, agent_id, request.query, scope, vector=vector)
+        return understand(self, agent_id, request.query, scope, vector=vector, tokens=tokens)

@@ -8,6 +8,7 @@ from pydantic import JsonValue
 from memci.domain.memory.recall import until_mark
 from memci.domain.search.candidate import SAID, UNTIMED, Candidate, Source
 from memci.domain.search.duplicates import best_once
+from memci.domain.search.late_interaction import QuestionTokens
 from memci.domain.search.ranking import Ranked
 from memci.domain.search.supersession import lacks_newer
 from memci.domain.token_counts import fitting
@@ -29,16 +30,21 @@ class Search(Reader):
     """Searches; an unknown agent has no hits, without an error."""
 
     def run(
-        self, agent_id: str, request: SearchRequest, *, vector: Vectors | None = None
+        self,
+        agent_id: str,
+        request: SearchRequest,
+        *,
+        vector: Vectors | None = None,
+        tokens: QuestionTokens | None = None,
     ) -> SearchAnswer:
         """Return the best hits, best first, each with the ids of its messages.
 
-        ``vector`` is the query's own, if the caller has it.
+        ``vector`` and ``tokens`` are the query's own, if the caller has them.
         """
         watch = Stopwatch()
         wait_until_fresh(self.database, agent_id, request)
         watch.lap("wait")
-        question = understand(self, agent_id, request.query, request, vector=vector)
+        question = understand(self, agent_id, request.query, request, vector=vector, tokens=tokens)
         watch.lap("embed")
         with self.database.agent_snapshot(agent_id, planned=True) as connection:
             found = find(self, connection, agent_id, question, request)

@@ -15,6 +15,7 @@ from pydantic import JsonValue
 from memci.domain.documents import symbols_in
 from memci.domain.search import bm25
 from memci.domain.search.candidate import DEEPEST, KEPT, Channel
+from memci.domain.search.late_interaction import QuestionTokens
 from memci.errors import SmallModelError
 from memci.language import question as language
 from memci.language.detection import Language, language_of
@@ -30,7 +31,7 @@ from memci.storage.search.find import Restriction, SearchQuery
 
 # Candidates of each channel that a read looks at, at least, and for each hit or for each so many
 # tokens of a context: measured on LoCoMo, MemDaily and BEAM, twice as many changed nothing.
-_LEAST_OF_SEARCH, _FOR_ONE_HIT = 60, 4
+_LEAST_OF_SEARCH, _FOR_ONE_HIT = 40, 4
 _LEAST_OF_CONTEXT, _TOKENS_OF_ONE = 100, 20
 
 
@@ -58,10 +59,12 @@ def understand(
     scope: Scope,
     *,
     vector: Vectors | None = None,
+    tokens: QuestionTokens | None = None,
 ) -> Question:
     """Read a question, and return it with its queries.
 
-    ``vector``, shape (d,), is the embedding of the text, if the caller has it.
+    ``vector``, shape (d,), is the embedding of the text, and ``tokens`` are its own, if the caller
+    has them.
     """
     now = scope.now or scope.as_of or datetime.now(UTC)
     texts = [text]
@@ -72,10 +75,8 @@ def understand(
         texts += planned_queries(reader.models.query_planner, text, language_of(text))
         parts = language.split_questions(language.shortened_question(text))
         texts += parts if len(parts) > 1 else ()
-    queries = [
-        _query(reader, each, scope, vector if each == text else None)
-        for each in dict.fromkeys(texts)
-    ]
+    given = {} if vector is None else {text: (np.asarray(vector), tokens)}
+    queries = [_query(reader, each, scope, given.get(each)) for each in dict.fromkeys(texts)]
     queries[0] = replace(queries[0], stretches=searched_times(text, expressions or (), scope))
     return Question(text, tuple(queries), now, expressions)
 
@@ -112,7 +113,9 @@ def _last_session(
     return [TimeExpression(*place, (conversation.time(),))] if conversation else []
 
 
-def _query(reader: Reader, text: str, scope: Scope, vector: Vectors | None) -> SearchQuery:
+def _query(
+    reader: Reader, text: str, scope: Scope, given: tuple[Vectors, QuestionTokens | None] | None
+) -> SearchQuery:
     """Return the query for a text; it has no vector without the dense channel."""
     embedder = reader.models.embedder
     terms, embedded, tokens = [], None, None
@@ -120,8 +123,8 @@ def _query(reader: Reader, text: str, scope: Scope, vector: Vectors | None) -> S
     if Channel.LEXICAL in scope.channels:
         terms = bm25.question_terms(reader.models.lexicon.terms(text))
     if Channel.DENSE in scope.channels and not sources <= KEPT:
-        if vector is not None:
-            embedded = np.asarray(vector)
+        if given is not None:
+            embedded, tokens = given
         elif isinstance(embedder, TokenEncoder):
             embedded, tokens = embedder.encode_question(text)
         else:

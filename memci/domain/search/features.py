@@ -140,18 +140,19 @@ def features_of(
     """Return the features of some candidates, shape (len(rows), len(NAMES))."""
     chosen = np.array(rows, dtype=np.int64)
     found = [channels.candidates[row] for row in rows]
-    columns = {
-        **_scores(channels, chosen),
-        **_neighbours(channels, chosen),
-        **_sessions(channels, chosen),
-        **_turns(channels, chosen),
-        **_compared(found, compared),
-        **_texts(channels.candidates, found, hints),
+    beside = _Beside(channels.candidates)
+    of_all = {
+        **_scores(channels),
+        **_neighbours(channels, beside),
+        **_turns(channels.candidates, beside),
+        **_sessions(channels),
     }
+    columns = {name: column[chosen] for name, column in of_all.items()}
+    columns |= {**_compared(found, compared), **_texts(channels.candidates, found, hints)}
     return np.stack([columns[name] for name in NAMES], axis=1).astype(np.float32)
 
 
-def _scores(channels: Channels, rows: npt.NDArray[np.int64]) -> dict[str, Floats]:
+def _scores(channels: Channels) -> dict[str, Floats]:
     dense, words, around = channels.dense, channels.words, channels.around
     z = channels.deviations
     by_dense, by_words = _ranks(dense), _ranks(words)
@@ -161,18 +162,18 @@ def _scores(channels: Channels, rows: npt.NDArray[np.int64]) -> dict[str, Floats
     if dense.std() > _LEAST and words.std() > _LEAST:
         agree = float(np.corrcoef(dense, words)[0, 1])
     return {
-        "dense_z": z(dense)[rows],
-        "dense_head_z": _deviations(dense, head)[rows],
-        "dense_rank": np.log(by_dense)[rows],
-        "dense_stands_out": np.full(len(rows), stands_out),
-        "words_z": z(words)[rows],
-        "words_head_z": _deviations(words, np.sort(words)[::-1][:_HEAD])[rows],
-        "words_rank": np.log(by_words)[rows],
-        "words_of_best": words[rows] / max(words.max(), _LEAST),
-        "ranks": (1 / (_RANK_CONSTANT + by_dense) + 1 / (_RANK_CONSTANT + by_words))[rows],
-        "channels_agree": np.full(len(rows), agree),
-        "around_z": z(around)[rows],
-        "around_of_best": around[rows] / max(around.max(), _LEAST),
+        "dense_z": z(dense),
+        "dense_head_z": _deviations(dense, head),
+        "dense_rank": np.log(by_dense),
+        "dense_stands_out": np.full(len(dense), stands_out),
+        "words_z": z(words),
+        "words_head_z": _deviations(words, np.sort(words)[::-1][:_HEAD]),
+        "words_rank": np.log(by_words),
+        "words_of_best": words / max(words.max(), _LEAST),
+        "ranks": (1 / (_RANK_CONSTANT + by_dense) + 1 / (_RANK_CONSTANT + by_words)),
+        "channels_agree": np.full(len(dense), agree),
+        "around_z": z(around),
+        "around_of_best": around / max(around.max(), _LEAST),
     }
 
 
@@ -192,98 +193,95 @@ def _ranks(scores: Floats) -> Floats:
     return ranks
 
 
-def _neighbours(channels: Channels, rows: npt.NDArray[np.int64]) -> dict[str, Floats]:
+class _Beside:
+    """The rows of the candidates that were said some steps before or after others."""
+
+    def __init__(self, candidates: Sequence[Candidate]) -> None:
+        """Read the positions; one without a position has no neighbours."""
+        self._row_at = {
+            each.position: row for row, each in enumerate(candidates) if each.position is not None
+        }
+        self._positions = [each.position for each in candidates]
+
+    def rows(self, step: int) -> npt.NDArray[np.int64]:
+        """Return the row ``step`` messages after each candidate, -1 if it is not there."""
+        row_at = self._row_at
+        return np.array([
+            -1 if each is None else row_at.get(each + step, -1) for each in self._positions
+        ])  # fmt: skip
+
+
+def _neighbours(channels: Channels, beside: _Beside) -> dict[str, Floats]:
     """Return the scores of the two messages before and after; a position counts up by one."""
     dense = channels.deviations(channels.dense)
     words = channels.words / max(channels.words.max(), _LEAST)
     unfound = float(dense.min()) - _UNFOUND
-    at = {
-        each.position: row
-        for row, each in enumerate(channels.candidates)
-        if each.position is not None
-    }
-
-    def beside(step: int) -> list[int | None]:
-        positions = [channels.candidates[row].position for row in rows]
-        return [None if each is None else at.get(each + step) for each in positions]
-
-    steps = {step: beside(step) for step in (-2, -1, 1, 2)}
-    near = {
-        step: np.array([unfound if row is None else dense[row] for row in found])
-        for step, found in steps.items()
-    }
-    said = {
-        step: np.array([0.0 if row is None else words[row] for row in steps[step]])
-        for step in (-1, 1)
-    }
-    asked = [
-        row is not None and channels.candidates[row].text.rstrip().endswith(ASKING)
-        for row in steps[-1]
-    ]
+    steps = {step: beside.rows(step) for step in (-2, -1, 1, 2)}
+    near = {step: np.where(rows < 0, unfound, dense[rows]) for step, rows in steps.items()}
+    said = {step: np.where(steps[step] < 0, 0.0, words[steps[step]]) for step in (-1, 1)}
+    asks = _asks(channels.candidates)
     return {
         "before": near[-1],
         "after": near[1],
         "best_beside": np.maximum(near[-1], near[1]),
-        "mean_around": sum(near.values()) / len(near),
+        "mean_around": np.mean(list(near.values()), axis=0),
         "words_before": said[-1],
         "words_after": said[1],
-        "follows_question": np.array(asked, dtype=np.float64),
+        "follows_question": np.where(steps[-1] < 0, 0.0, asks[steps[-1]]),
+        "asks": asks,
     }
 
 
-def _turns(channels: Channels, rows: npt.NDArray[np.int64]) -> dict[str, Floats]:
+def _asks(candidates: Sequence[Candidate]) -> Floats:
+    return np.array([each.text.rstrip().endswith(ASKING) for each in candidates], np.float64)
+
+
+def _turns(candidates: Sequence[Candidate], beside: _Beside) -> dict[str, Floats]:
     """Return if another speaker said the messages before and after, and how often that is so.
 
     Where speakers take turns, neighbours tell of each other; in notes of one writer they do not.
     """
-    speakers = {
-        each.position: (each.role, each.name)
-        for each in channels.candidates
-        if each.position is not None
-    }
-    changes = [
-        speakers[position + 1] != speaker
-        for position, speaker in speakers.items()
-        if position + 1 in speakers
-    ]
-
-    def turn(row: int, step: int) -> bool:
-        position = channels.candidates[row].position
-        if position is None or position + step not in speakers:
-            return False
-        return speakers[position + step] != speakers[position]
-
+    numbers: dict[object, int] = {}
+    speakers = np.array([
+        numbers.setdefault((each.role, each.name), len(numbers)) for each in candidates
+    ])  # fmt: skip
+    before, after = beside.rows(-1), beside.rows(1)
+    changes = (speakers[after] != speakers)[after >= 0]
     return {
-        "turns": np.full(len(rows), sum(changes) / max(len(changes), 1)),
-        "turn_before": np.array([turn(row, -1) for row in rows], dtype=np.float64),
-        "turn_after": np.array([turn(row, 1) for row in rows], dtype=np.float64),
+        "turns": np.full(len(candidates), changes.mean() if len(changes) else 0.0),
+        "turn_before": ((before >= 0) & (speakers[before] != speakers)).astype(np.float64),
+        "turn_after": ((after >= 0) & (speakers[after] != speakers)).astype(np.float64),
     }
 
 
-def _sessions(channels: Channels, rows: npt.NDArray[np.int64]) -> dict[str, Floats]:
+def _sessions(channels: Channels) -> dict[str, Floats]:
     """Return how good the rest of each candidate's session is."""
-    # Lists: numbers of an array are slow to read one by one.
-    dense = channels.deviations(channels.dense).tolist()
-    words = (channels.words / max(channels.words.max(), _LEAST)).tolist()
-    members: defaultdict[object, list[int]] = defaultdict(list)
-    for row, each in enumerate(channels.candidates):
-        members[each.session_id if each.source in SAID else row].append(row)
-    best = {key: sorted(own, key=lambda row: -dense[row])[: _BEST_OF_SESSION + 1]
-            for key, own in members.items()}  # fmt: skip
-    most_words = {key: max(words[row] for row in own) for key, own in members.items()}
-    unfound = min(dense) - _UNFOUND
-    mean, said, below = [], [], []
-    for row in rows:
-        each = channels.candidates[row]
-        key = each.session_id if each.source in SAID else row
-        others = [dense[other] for other in best[key] if other != row][:_BEST_OF_SESSION]
-        mean.append(sum(others) / len(others) if others else unfound)
-        said.append(most_words[key])
-        below.append(dense[row] - dense[best[key][0]])
+    dense = channels.deviations(channels.dense)
+    words = channels.words / max(channels.words.max(), _LEAST)
+    numbers: dict[object, int] = {}
+    session = np.array([
+        numbers.setdefault(each.session_id if each.source in SAID else row, len(numbers))
+        for row, each in enumerate(channels.candidates)
+    ])  # fmt: skip
+    # The rows of each session together, the best first.
+    order = np.lexsort((-dense, session))
+    first = np.searchsorted(session[order], np.arange(len(numbers)))
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order)) - first[session[order]]
+    best = np.zeros((len(numbers), _BEST_OF_SESSION + 1))
+    is_best = place <= _BEST_OF_SESSION
+    best[session[is_best], place[is_best]] = dense[is_best]
+    size = np.bincount(session)
+    # The best of the others: the next one takes the place of a row that is itself among the best.
+    among = place < _BEST_OF_SESSION
+    total = np.where(among, best.sum(axis=1)[session] - dense, best[:, :-1].sum(axis=1)[session])
+    others = np.minimum(size[session] - 1, _BEST_OF_SESSION)
+    most_words = np.zeros(len(numbers))
+    np.maximum.at(most_words, session, words)
     return {
-        "session": np.array(mean),
-        "session_words": np.array(said),
-        "below_best_of_session": np.array(below),
+        "session": np.where(others > 0, total / np.maximum(others, 1), dense.min() - _UNFOUND),
+        "session_words": most_words[session],
+        "below_best_of_session": dense - best[session, 0],
     }
 
 
@@ -314,7 +312,6 @@ def _texts(
     return {
         "length": own,
         "relative_length": own - lengths.mean(),
-        "asks": np.array([each.text.rstrip().endswith(ASKING) for each in found], np.float64),
         "speaker_named": named,
         "other_speaker_named": (1 - named) * float(bool(hints.speakers)),
         "time": np.array([

@@ -268,7 +268,7 @@ def test_many_messages_of_a_month_are_sampled_evenly(reader: Reader, alice: Stor
     answer = Search(*reader.parts).run("alice", request)
     assert len(answer.hits) == 10
     assert answer.explain is not None
-    assert answer.explain["timed"] == 60  # of 300 messages
+    assert answer.explain["timed"] == 40  # of 300 messages
 
 
 def test_the_latest_year_of_a_month_comes_first(reader: Reader, alice: Stored) -> None:
