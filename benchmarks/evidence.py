@@ -40,7 +40,7 @@ def without(name: str, shape: type[BaseModel]) -> Variant:
 
 
 def with_options(text: str, shapes: Sequence[type[BaseModel]]) -> Variant:
-    """Return the default with options given as ``k=5;fusion="rrf"``, each a JSON value."""
+    """Return the default with options given as ``k=5;depth=2``, each a JSON value."""
     options: dict[str, Any] = {}
     for each in text.split(";"):
         name, _, value = each.partition("=")

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time, timedelta
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -30,9 +31,10 @@ from memci.reading.reader import Reader
 from memci.reading.understand import understand
 from memci.runtime import Runtime
 from memci.schemas.reads import SearchRequest
+from memci.smallmodel.offline.e5_embedder import DIMENSION, OfflineEmbedder, mapped
 from memci.smallmodel.vector_space import Vectors
 from memci.storage.search.index import Embedded, index_messages
-from training.corpus import Archive, Entry
+from training.corpus import Archive
 
 _AT_ONCE = 256
 _HITS = 25  # a search for so many looks at as many candidates as a context
@@ -49,16 +51,17 @@ class Group:
     is_evidence: npt.NDArray[np.bool_]
 
 
-def collect(archives: Sequence[Archive]) -> tuple[list[Group], list[Group]]:
+def collect(archives: Sequence[Archive], query_map: Vectors) -> tuple[list[Group], list[Group]]:
     """Return a group for each question: of the entries as they stand, and in another order.
 
     In another order the neighbours of an entry tell nothing, as in collections of notes. So
-    archives in which speakers take turns are collected as they stand only.
+    archives in which speakers take turns are collected as they stand only. ``query_map`` must not
+    know the questions: where it does, their vectors find more than those of others will.
     """
     groups: tuple[list[Group], list[Group]] = [], []
     with _opened() as (stage, runtime):
         for number, archive in enumerate(archives):
-            texts = [_searched(each) for each in archive.entries]
+            texts = [each.searched for each in archive.entries]
             vectors, tokens = encode(runtime.models.embedder, texts)
             for shuffled, kept in enumerate(groups[: 1 if _is_dialogue(archive) else 2]):
                 agent_id = f"archive-{number}-{shuffled}"
@@ -70,7 +73,7 @@ def collect(archives: Sequence[Archive]) -> tuple[list[Group], list[Group]]:
                     _store(owner, agent_id, messages)
                 _index(runtime, agent_id, messages, vectors[order], [tokens[at] for at in order])
                 seqs = {place: seq for seq, place in enumerate(order, start=1)}
-                kept.extend(_groups(runtime, agent_id, archive, seqs))
+                kept.extend(_groups(runtime, agent_id, archive, seqs, query_map))
     return groups
 
 
@@ -78,11 +81,6 @@ def _is_dialogue(archive: Archive) -> bool:
     """Return True if another speaker follows in most places within sessions."""
     pairs = [(a, b) for a, b in pairwise(archive.entries) if a.session == b.session]
     return sum(a.speaker != b.speaker for a, b in pairs) * 2 > len(pairs)
-
-
-def _searched(entry: Entry) -> str:
-    at = datetime.combine(entry.day, time(12), UTC)
-    return Message(1, "m", Role.USER, entry.text, at, entry.speaker).searched
 
 
 @contextmanager
@@ -137,15 +135,27 @@ def _index(
             index_messages(connection, agent_id, seqs, embedded, terms)
 
 
+@cache
+def plain_embedder() -> OfflineEmbedder:
+    """Return the embedder without its map of questions."""
+    nothing = np.zeros((DIMENSION + 1, DIMENSION), dtype=np.float32)
+    return OfflineEmbedder(load_settings().embedder_folder, nothing)
+
+
 def _groups(
-    runtime: Runtime, agent_id: str, archive: Archive, seqs: dict[int, int]
+    runtime: Runtime, agent_id: str, archive: Archive, seqs: dict[int, int], query_map: Vectors
 ) -> Iterator[Group]:
     reader: Reader = runtime.readings.search
     asked_at = datetime.combine(archive.entries[-1].day, time(12), UTC) + _ASKED_AFTER
     speakers = {each.speaker for each in archive.entries}
+    plain = plain_embedder()
     for question in archive.questions:
         request = SearchRequest(query=question.text, now=asked_at, k=_HITS)
-        understood = understand(reader, agent_id, question.text, request)
+        vector, tokens = plain.encode_question(question.text)
+        vector = mapped(vector, query_map)
+        understood = understand(
+            reader, agent_id, question.text, request, vector=vector, tokens=tokens
+        )
         with runtime.database.agent_snapshot(agent_id, planned=True) as connection:
             found = find(reader, connection, agent_id, understood, request)
             assert found.question is not None

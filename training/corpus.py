@@ -8,8 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import UTC, date, datetime, time
 from pathlib import Path
+
+from memci.message import Message, Role
 
 CORPORA = Path(__file__).parent / "corpora"
 KINDS = ("single", "multi", "temporal", "open", "update", "situation")
@@ -34,6 +36,12 @@ class Entry:
     session: int  # from 1
     day: date
     name: str | None = None  # by which questions name it as evidence
+
+    @property
+    def searched(self) -> str:
+        """The text that memci embeds."""
+        at = datetime.combine(self.day, time(12), UTC)
+        return Message(1, "m", Role.USER, self.text, at, self.speaker).searched
 
 
 @dataclass

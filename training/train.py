@@ -1,7 +1,8 @@
-"""Trains the ranking model: ``python -m training.train [--licensed FOLDER]``.
+"""Trains the map of questions and the ranking: ``python -m training.train [--licensed FOLDER]``.
 
-Needs LightGBM (``pip install lightgbm``), which memci itself does not. Writes the model and its
-card into the package. The groups of a file are kept in a folder, so that a second run is short.
+Needs LightGBM (``pip install lightgbm``), which memci itself does not. Writes the map, the model
+and its card into the package. What is computed of a file is kept in a folder, so that a second run
+is short.
 """
 
 from __future__ import annotations
@@ -19,12 +20,17 @@ import numpy as np
 
 from memci.domain.search.boosted_trees import MOST_LEAVES, BoostedTrees
 from memci.domain.search.features import NAMES
-from training.collect import Group, collect
+from memci.smallmodel.offline.e5_embedder import QUERY_MAP
+from memci.smallmodel.vector_space import Vectors
+from training.collect import Group, collect, plain_embedder
 from training.corpus import Archive, Entry, Question, read_corpora
+from training.query_map import Pairs, fit, pairs_of
 
 TREES, LEARNING_RATE = 100, 0.16
 _ALL = (1 << MOST_LEAVES) - 1
-_PACKAGE = Path(__file__).parents[1] / "memci/domain/search/data"
+_MEMCI = Path(__file__).parents[1] / "memci"
+_PACKAGE = _MEMCI / "domain/search/data"
+_QUERY_MAP = _MEMCI / "smallmodel/offline/data" / QUERY_MAP
 _CATEGORIES = {1: "multi", 2: "temporal", 3: "open", 4: "single"}
 
 
@@ -38,7 +44,12 @@ def main() -> None:
     corpora = read_corpora()
     if given.licensed:
         corpora |= {path.stem: read_plain(path) for path in sorted(given.licensed.glob("*.json"))}
-    groups = {name: _collected(given.groups, name, found) for name, found in corpora.items()}
+    pairs = {name: _pairs(given.groups, name, found) for name, found in corpora.items()}
+    np.save(_QUERY_MAP, fit(list(pairs.values())).astype(np.float16))
+    groups = {
+        name: _collected(given.groups, name, found, _without(pairs, name))
+        for name, found in corpora.items()
+    }
     model = train([each for both in groups.values() for each in both])
     (_PACKAGE / "ranking.json").write_text(json.dumps(model, separators=(",", ":")), "utf-8")
     scores = _left_out(groups) if given.left_out else {}
@@ -77,14 +88,34 @@ def _of_exchanges(raw: Mapping[str, Any]) -> dict[str, Any]:
     return {"id": raw["user"], "turns": turns, "questions": questions}
 
 
+def _pairs(folder: Path, name: str, archives: Sequence[Archive]) -> Pairs:
+    path = folder / f"{name}.npz"
+    if not path.exists():
+        folder.mkdir(exist_ok=True)
+        questions, directions = pairs_of(plain_embedder(), archives)
+        np.savez(path, questions=questions, directions=directions)
+    stored = np.load(path)
+    return stored["questions"], stored["directions"]
+
+
+def _kind(name: str) -> str:
+    return name.split("_", maxsplit=1)[0]
+
+
+def _without(pairs: Mapping[str, Pairs], name: str) -> Vectors:
+    """Return the map that knows no questions of this kind of corpus."""
+    others = [found for other, found in pairs.items() if _kind(other) != _kind(name)]
+    return fit(others).astype(np.float32)
+
+
 def _collected(
-    folder: Path, name: str, archives: Sequence[Archive]
+    folder: Path, name: str, archives: Sequence[Archive], query_map: Vectors
 ) -> tuple[list[Group], list[Group]]:
     """Return the groups as the entries stand, and shuffled."""
     path = folder / f"{name}.pickle"
     if not path.exists():
         folder.mkdir(exist_ok=True)
-        made = collect(archives)
+        made = collect(archives, query_map)
         path.write_bytes(pickle.dumps(made))
         print(f"{name}: {len(made[0])} questions", flush=True)
     groups: tuple[list[Group], list[Group]] = pickle.loads(path.read_bytes())  # noqa: S301 - own
@@ -160,13 +191,13 @@ def among_ten(groups: Sequence[Group], model: BoostedTrees | None) -> float:
 def _left_out(
     groups: Mapping[str, tuple[list[Group], list[Group]]],
 ) -> dict[str, tuple[float, float]]:
-    kinds = sorted({name.split("_")[0] for name in groups})
+    kinds = sorted({_kind(name) for name in groups})
     scores = {}
     for kind in kinds:
-        others = [each for name, both in groups.items() if name.split("_")[0] != kind
+        others = [each for name, both in groups.items() if _kind(name) != kind
                   for each in both]  # fmt: skip
         model = BoostedTrees.read(json.dumps(train(others)))
-        own = [each for name, both in groups.items() if name.split("_")[0] == kind
+        own = [each for name, both in groups.items() if _kind(name) == kind
                for each in both[0]]  # fmt: skip
         scores[kind] = (among_ten(own, None), among_ten(own, model))
         print(f"{kind}: plain {scores[kind][0]:.3f}, left out {scores[kind][1]:.3f}", flush=True)
@@ -178,19 +209,21 @@ def _card(
 ) -> str:
     questions = sum(len(archive.questions) for found in corpora.values() for archive in found)
     entries = sum(len(archive.entries) for found in corpora.values() for archive in found)
-    own = sorted({name.split("_")[0] for name in read_corpora()})
+    own = sorted({_kind(name) for name in read_corpora()})
     others = sorted(set(corpora) - set(read_corpora()))
     lines = [
         "# The ranking model",
         "",
         f"{TREES} trees of at most {MOST_LEAVES} leaves, trained by LightGBM (lambdarank) with"
         f" `python -m training.train`, on {entries:,} entries and {questions:,} questions, each",
-        "corpus as it stands and with its entries in another order.",
+        "corpus as it stands and, if it is no dialogue, with its entries in another order.",
         "",
         f"- **Data**: `training/corpora` ({', '.join(own)}; Apache-2.0, written for memci)"
         + (f"; {', '.join(others)} (MADial-Bench and MemoryBank: MIT, LifeBench: Apache-2.0)"
            if others else "") + ".",
         "- **Licence**: Apache-2.0.",
+        "- **Questions** were moved by a map that was fitted without their kind of corpus; the map"
+        " of the embedder (`smallmodel/offline/data/e5_query_map.npy`) was fitted on all.",
         f"- **Features**: {', '.join(NAMES)}; `memci/domain/search/features.py` computes them.",
     ]  # fmt: skip
     if scores:

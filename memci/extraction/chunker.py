@@ -9,7 +9,7 @@ from memci.domain.documents import Chunk, ChunkKind
 from memci.extraction.blocks import Block, BlockKind
 from memci.language.detection import language_of
 
-# One token each in MiniLM's vocabulary: Han, kana, Hangul, and their punctuation.
+# Counted as one token each: Han, kana, Hangul, and their punctuation.
 IDEOGRAPH = (
     r"[\u2e80-\u303f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef"
     r"\U00020000-\U0003134f]"

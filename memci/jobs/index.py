@@ -159,7 +159,7 @@ class VectorGuard:
 
 
 _TOKENS_PER_MESSAGE = 4  # what a chat model spends on the role (R14)
-# Texts in one job: some seconds of the built-in embedder on one core.
+# Texts in one job: seconds of the built-in embedder on one core, or minutes if all are very long.
 BATCH = 256
 DOCUMENT_BATCH = 128
 

@@ -180,7 +180,8 @@ def _compared(
     if query.vector is None or not scores.candidates:
         return compared
     best = (scores.candidates[row] for row in scores.best(MODELLED))
-    texts = {each.key: each for each in best if each.source is Source.CHAT}
+    # Only indexed messages have a vector, and a position.
+    texts = {each.key: each for each in best if each.position is not None}
     found = read_for_comparison(
         connection, agent_id, list(texts), COMPARED, query.vector, query.model
     )

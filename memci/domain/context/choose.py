@@ -18,7 +18,7 @@ from memci.domain.context.recent_messages import Latest, Recent
 from memci.domain.context.rendering import Days
 from memci.domain.context.session_summary import SummaryBlock, session_summary_block
 from memci.domain.context.summary_overlap import wholly_pinned
-from memci.domain.pages.automatic_pins import pins_within
+from memci.domain.pages.automatic_pins import by_people, pins_within
 from memci.domain.pages.pins import pin_pieces
 from memci.domain.pages.window_labels import labels_of
 from memci.domain.search.candidate import Candidate, Source, message_candidate
@@ -131,8 +131,10 @@ def choose(materials: Materials, budget: int, count: Count) -> Choice:
 
     Raises ``BudgetTooSmallError`` when system text, pins, plan and query alone do not fit.
     """
-    pins = pins_within(materials.pins, budget, count)
-    materials, stored = _without_query(replace(materials, pins=pins))
+    materials, stored = _without_query(materials)
+    needed = FixedParts.of(replace(materials, pins=by_people(materials.pins)), stored, count)
+    pins = pins_within(materials.pins, needed.room(budget), count)
+    materials = replace(materials, pins=pins)
     fixed = FixedParts.of(materials, stored, count)
     room = fixed.room(budget)
     always = room + part_tokens(fixed.query)

@@ -21,7 +21,7 @@ _LONGEST_TOKEN_CHARACTERS = 8
 # After these misses in a row the block is full: only a few tokens are left.
 _MISSES = 60
 # Texts go in whole; the best sentences of others fill what is left, in at least so many tokens.
-_LEAST_PASSAGE_TOKENS = 24
+_LEAST_PASSAGE_TOKENS = 12
 # For the best text that takes more than this share of the room, the other share is kept free.
 _LONG_SHARE, _KEPT_SHARE = 0.5, 0.25
 # The exponent of the tokens by which the score of an entry is divided: 0 packs by score alone, 1 by
@@ -76,7 +76,7 @@ class _Packing:
         count: Count,
         quoted_memories: Collection[Key],
     ) -> None:
-        ranking = _by_value(materials, count)
+        ranking = _by_value(materials, room, count)
         shown = filter(materials.shown.has, (each.candidate for each in ranking))
         listed = [*messages, *shown]
         self._materials = materials
@@ -230,7 +230,9 @@ class _Packing:
         documents, memories = self._block(DOCUMENTS, taken), self._block(MEMORIES, taken)
         if part_tokens((*documents, *memories)) > self._room:
             return None
-        return Packed(documents, memories, tuple(self._left_out))
+        places = {each.key: place for place, each in enumerate(self._materials.ranked)}
+        left_out = sorted(self._left_out, key=lambda entry: places[entry[0].key])
+        return Packed(documents, memories, tuple(left_out))
 
     def _block(self, layout: Layout, taken: Sequence[Ranked]) -> tuple[Part, ...]:
         entries = {each.key: each for each in taken if _layout_of(each.candidate) is layout}
@@ -263,17 +265,19 @@ def _layout_of(candidate: Candidate) -> Layout:
     return MEMORIES if candidate.source in {Source.CHAT, Source.MEMORY} else DOCUMENTS
 
 
-def _by_value(materials: Materials, count: Count) -> list[Ranked]:
+def _by_value(materials: Materials, room: int, count: Count) -> list[Ranked]:
     """Return the ranking by score for its tokens; entries of finished plan steps come last.
 
     An outdated entry stays behind those that supersede it. So does any entry behind one of no
     higher score: a rule has put it there.
     """
     finished = set(materials.finished)
+    longest = room * _LONGEST_TOKEN_CHARACTERS  # of a text that could fit
     values: dict[Key, float] = {}
     score = value = math.inf
     for each in materials.ranked[:_WEIGHED]:
-        own = min(score, each.score) / max(count(each.candidate.text), 1) ** _TOKENS_POWER
+        tokens = count(each.candidate.text[:longest])
+        own = min(score, each.score) / max(tokens, 1) ** _TOKENS_POWER
         value = min(value, own) if each.score >= score else own
         score = min(score, each.score)
         newer = [values[key] for key in each.candidate.newer if key in values]

@@ -12,7 +12,7 @@ from memci.language.key_messages.single_values import single_value_of
 
 # Tokens of a pin's line beside its text: its number and its kind.
 _LINE_TOKENS = 8
-# The share of a context's budget for findings: they may be wrong, and what a question needs is
+# The share of a context's room for findings: they may be wrong, and what a question needs is
 # retrieved beside them.
 _CONTEXT_SHARE = 0.1
 
@@ -56,18 +56,24 @@ def pinned(
     return KeyPins(tuple(each for each in added if each.number in remaining), removed)
 
 
-def pins_within(pins: Sequence[Pin], budget: int, tokens_of: Callable[[str], int]) -> list[Pin]:
-    """Return the pins for a context of ``budget`` tokens, in order.
+def by_people(pins: Iterable[Pin]) -> list[Pin]:
+    """Return the pins that are no findings."""
+    return [each for each in pins if each.by != Maker.DETECTOR]
 
-    Of findings, the newest that fit a tenth of the budget; every pin of a person or an agent.
+
+def pins_within(pins: Sequence[Pin], room: int, tokens_of: Callable[[str], int]) -> list[Pin]:
+    """Return the pins for a context, in order: of findings, the newest that fit.
+
+    They get a tenth of the ``room``: the tokens beside all that is always in the context.
     """
-    left = _CONTEXT_SHARE * budget
-    hidden: set[int] = set()
+    left = _CONTEXT_SHARE * room
+    shown = {each.number for each in by_people(pins)}
     for each in sorted(pins, key=_age, reverse=True):
-        if each.by == Maker.DETECTOR:
-            left -= tokens_of(each.text) + _LINE_TOKENS
-            hidden |= {each.number} if left < 0 else set()
-    return [each for each in pins if each.number not in hidden]
+        cost = tokens_of(each.text) + _LINE_TOKENS
+        if each.number not in shown and cost <= left:
+            shown.add(each.number)
+            left -= cost
+    return [each for each in pins if each.number in shown]
 
 
 def bound_to(kind: PinKind, session_id: str | None) -> str | None:

@@ -23,7 +23,7 @@ from memci.domain.search.candidate import Candidate, Source
 
 _SESSION = 1 << 32
 
-# Messages on either side whose words and vectors count for a message.
+# Messages on either side whose words count for a message.
 REACH = 2
 
 

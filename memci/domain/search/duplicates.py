@@ -236,10 +236,6 @@ class Selection:
         """Iterate over the entries, in the order of taking."""
         return iter(self._taken.values())
 
-    def taken(self, key: Key) -> Ranked | None:
-        """Return an entry as taken, whole or shortened; None: it is absent or removed."""
-        return self._taken.get(key)
-
     def has(self, candidate: Candidate) -> bool:
         """Return True if a candidate is a message of the selection."""
         return candidate.source is Source.CHAT and candidate.key in self._messages
@@ -262,10 +258,7 @@ class Selection:
         return ranked._replace(candidate=one._replace(text=self._new_lines(one) or ""))
 
     def take(self, ranked: Ranked) -> Change:
-        """Take an entry with new text; return the changes to memories taken before.
-
-        An entry that was taken shortened may be taken again whole.
-        """
+        """Take an entry with new text; return the changes to memories taken before."""
         one = ranked.candidate
         self._taken[ranked.key] = ranked
         change = Change([], [])

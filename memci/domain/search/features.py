@@ -289,8 +289,11 @@ def _compared(found: Sequence[Candidate], compared: Comparison) -> dict[str, Flo
     keys = [(each.source, each.key) for each in found]
     tokens, typical = compared.tokens, compared.typical
     values = np.array(list(tokens.values()) or [0.0])
-    least = float(values.min())
-    likeness = np.array([tokens.get(key, least) for key in keys])
+    # What was not compared is unlike; what has no tokens to compare is neither like nor unlike.
+    least, middle = float(values.min()), float(values.mean())
+    likeness = np.array([
+        tokens.get(key, least if key in typical else middle) for key in keys
+    ])  # fmt: skip
     means = np.array(list(typical.values()) or [0.0])
     mean = float(means.mean())
     return {

@@ -1,8 +1,5 @@
 """Shortens a text to the sentences that matter for a question; its speakers stay (R14).
 
-Measured on LoCoMo against whole entries: 4.5 points more of the evidence inside 500 tokens, 3
-inside 1,000 and 1 inside 4,000, and no fewer of the short answers.
-
 A memory names the speaker before each speech (R4); lines without a label belong to the speaker
 above them. Another word that looks like a label ("Note:") may be an unknown name or a word of the
 speaker. It counts as both, so neither is lost.

@@ -28,9 +28,11 @@ class QuestionTokens:
     def likeness(self, texts: Sequence[bytes]) -> npt.NDArray[np.float64]:
         """Return the likeness of texts, -1 to 1, shape (len(texts),).
 
-        A text has the bits of its tokens, one after another. Without any token it is 0.
+        A text has the bits of its tokens, one after another. Without any token it is 0, and so it
+        is for bytes that are no tokens.
         """
         width = self.bits.shape[1]
+        texts = [b"" if len(text) % width else text for text in texts]
         lengths = np.array([len(text) // width for text in texts], dtype=np.intp)
         alike = np.zeros(len(texts))
         if not len(self.bits) or not lengths.any():

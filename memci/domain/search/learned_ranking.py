@@ -8,6 +8,7 @@ from functools import cache
 from importlib import resources
 
 import numpy as np
+import numpy.typing as npt
 
 from memci.domain.search.boosted_trees import BoostedTrees
 from memci.domain.search.candidate import SAID, Candidate, Channel
@@ -44,14 +45,15 @@ def rank_hits(
     """Return the ranking of hits; a score, 0 to 1, is relative to the best one.
 
     Hits are found by a channel, or by the time or a symbol of the question. What is said at a time
-    comes first if the question names only times, and so does code that the question names.
+    comes first if the question names only times, and so does code that the question names: up to 2
+    is added to their scores.
     """
     found = scores.candidates
     if not found:
         return []
     ranks = channel_ranks(found, channels, scores.floor)
     ranked = []
-    for each, score in zip(found, _scored(scores, compared, hints), strict=True):
+    for each, score in zip(found, _scored(scores, channels, compared, hints), strict=True):
         own, named = ranks.get((each.source, each.key), {}), is_named(each, hints)
         if own or named or hints.timed.has(each):
             lead = 1.0 if named else 0.0
@@ -74,11 +76,17 @@ def is_named(each: Candidate, hints: Hints) -> bool:
     return each.extract.symbol is not None and hints.names_symbol(each.extract.symbol)
 
 
-def _scored(scores: Channels, compared: Comparison, hints: Hints) -> Sequence[float]:
+def _scored(
+    scores: Channels, channels: Collection[Channel], compared: Comparison, hints: Hints
+) -> Sequence[float]:
     plain = scores.plain_sum()
     order = np.argsort(-plain, kind="stable")
     best, others = order[:MODELLED], order[MODELLED:]
-    learned = ranking_model().predict(features_of(scores, best.tolist(), compared, hints))
+    learned: npt.NDArray[np.floating] = np.zeros(
+        len(best)
+    )  # of links alone the model knows nothing
+    if set(channels) != {Channel.BFS}:
+        learned = ranking_model().predict(features_of(scores, best.tolist(), compared, hints))
     time = np.array([_time_of(scores.candidates[row], hints) for row in best])
     odds = learned + _PLAIN * plain[best] + _TIME * time
     found = np.zeros(len(plain))

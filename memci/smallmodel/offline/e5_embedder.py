@@ -27,6 +27,9 @@ from memci.smallmodel.vector_space import Vectors, VectorSpace
 
 MODEL = "multilingual-e5-small"
 DIMENSION = 384
+# A question is nearer to other questions than to its answer; ``training.query_map`` learned where
+# answers lie.
+QUERY_MAP = "e5_query_map.npy"
 
 # The model was trained with these.
 _PASSAGE, _QUERY = "passage: ", "query: "
@@ -45,6 +48,15 @@ _MOST_TOKENS = 128
 _FLOOR = -0.1
 
 
+def mapped(questions: Vectors, query_map: Vectors) -> Vectors:
+    """Return vectors of questions moved towards their answers, shape (n, d) or (d,).
+
+    ``query_map``, shape (1 + d, d), has what is added to zero, and to each unit vector.
+    """
+    moved: Vectors = questions + query_map[0] + questions @ query_map[1:]
+    return moved
+
+
 @dataclass(frozen=True, slots=True)
 class _Model:
     tokenizer: Any  # sentencepiece.SentencePieceProcessor
@@ -57,8 +69,12 @@ class OfflineEmbedder:
     ONNX Runtime computes in the calling thread, so the model survives a fork.
     """
 
-    def __init__(self, parent: Path) -> None:
-        """Take the folder that holds the converted model, or will hold it."""
+    def __init__(self, parent: Path, query_map: Vectors | None = None) -> None:
+        """Take the folder that holds the converted model, or will hold it.
+
+        ``query_map`` takes the place of the built-in map.
+        """
+        self._query_map = query_map
         self._model = LoadOnce(lambda: _load(model_folder(parent)))
         self._recent = _RecentVectors(_REMEMBERED)
 
@@ -86,8 +102,8 @@ class OfflineEmbedder:
         return self._embed(_PASSAGE, texts)
 
     def embed_questions(self, texts: Sequence[str]) -> Vectors:
-        """Return unit vectors of questions, shape (len(texts), 384)."""
-        return self._embed(_QUERY, texts)
+        """Return vectors of questions, shape (len(texts), 384), of about unit length."""
+        return self._mapped(self._embed(_QUERY, texts))
 
     def encode(self, texts: Sequence[str]) -> tuple[Vectors, list[bytes]]:
         """Return the vectors of ``embed``, and 384 sign bits for each of the rarest 128 tokens."""
@@ -100,7 +116,10 @@ class OfflineEmbedder:
         A token weighs more the rarer it is in the vocabulary.
         """
         vectors, (found,) = self._encode([_QUERY + text], _QUERY)
-        return vectors[0], QuestionTokens(found.bits, found.rarities)
+        return self._mapped(vectors)[0], QuestionTokens(found.bits, found.rarities)
+
+    def _mapped(self, questions: Vectors) -> Vectors:
+        return mapped(questions, _query_map() if self._query_map is None else self._query_map)
 
     def _embed(self, prefix: str, texts: Sequence[str]) -> Vectors:
         prefixed = [prefix + text for text in texts]
@@ -178,6 +197,13 @@ def _run(model: _Model, tokens: list[list[int]], *, with_states: bool) -> tuple[
     outputs = ["vector", "tokens"] if with_states else ["vector"]
     found: list[Vectors] = model.session.run(outputs, {"ids": ids, "mask": mask})
     return found[0], found[-1]
+
+
+@cache
+def _query_map() -> Vectors:
+    with (resources.files(__package__) / "data" / QUERY_MAP).open("rb") as file:
+        stored: Vectors = np.load(file).astype(np.float32)
+        return stored
 
 
 @cache

@@ -75,6 +75,8 @@ INSERT INTO message_passage (agent_id, seq, start, stop, embedding, model)
 SELECT %s, seq, start, stop, embedding::halfvec, %s
 FROM unnest(%s::bigint[], %s::integer[], %s::integer[], %s::text[])
      AS new(seq, start, stop, embedding)
+ON CONFLICT (agent_id, seq, start) DO UPDATE
+SET stop = excluded.stop, embedding = excluded.embedding, model = excluded.model
 """
 _ADD_NODE_VECTORS = """
 INSERT INTO node_vector (agent_id, node_id, embedding, model)
@@ -116,7 +118,8 @@ passage AS MATERIALIZED (
      WHERE p.agent_id = %(agent)s AND p.seq = ANY(%(best)s) AND p.model = %(model)s
        AND p.embedding <#> %(vector)s::halfvec < found.embedding <#> %(vector)s::halfvec
      ORDER BY p.seq, p.embedding <#> %(vector)s::halfvec)
-SELECT found.seq, -(found.embedding <#> center.embedding) AS typical, t.bits, p.start, p.stop
+SELECT found.seq, coalesce(-(found.embedding <#> center.embedding), 0) AS typical,
+       t.bits, p.start, p.stop
   FROM found CROSS JOIN center
   LEFT JOIN message_tokens t ON t.agent_id = %(agent)s AND t.seq = found.seq
                             AND t.seq = ANY(%(best)s) AND t.model = %(model)s

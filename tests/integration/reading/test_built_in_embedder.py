@@ -9,6 +9,8 @@ import pytest
 
 from memci.config.settings import Settings
 from memci.jobs.index import MessageTexts
+from memci.reading.search import Search
+from memci.schemas.reads import SearchRequest
 from memci.smallmodel.offline.e5_embedder import OfflineEmbedder
 from memci.storage import pending_messages
 from memci.storage.search.index import Embedded
@@ -50,7 +52,7 @@ def real(reader: Reader) -> Iterator[Reader]:
     created.activity.close()
 
 
-def say(reader: Reader, *texts: str) -> None:
+def say(reader: Reader, *texts: str) -> Stored:
     stored = Stored(reader, "alice")
     seqs = [stored.say(text, session=f"s{n}", indexed=False) for n, text in enumerate(texts)]
     embedder, lexicon = reader.models.embedder, reader.models.lexicon
@@ -58,6 +60,7 @@ def say(reader: Reader, *texts: str) -> None:
         messages = pending_messages.unindexed_messages(connection, "alice", (1, len(seqs)))
         known = Embedded([], np.zeros((0, embedder.dimension)), embedder.model)
         MessageTexts.read(messages, known, embedder, lexicon).write(connection, "alice", seqs)
+    return stored
 
 
 def found(reader: Reader, query: str, budget: int = 110) -> str:
@@ -91,3 +94,19 @@ def test_the_end_of_a_long_message_is_found_by_meaning_and_quoted(real: Reader):
     quoted = found(real, "Which things did the little dog bite?", budget=160)
     assert "chewed the cables of the projector" in quoted
     assert FILLER[0] not in quoted
+
+
+def test_a_message_that_is_not_indexed_yet_is_found_among_many_that_are(real: Reader):
+    stored = say(real, *(f"The shed of number {number} has a red door." for number in range(60)))
+    seq = stored.say("The key of the boat house hangs on a nail.", indexed=False, session="new")
+    request = SearchRequest(query="Where does the key of the boat house hang?", k=5)
+    hits = Search(*real.parts).run("alice", request).hits
+    assert [f"m{seq}"] in [hit.message_ids for hit in hits]
+
+
+def test_one_indexed_message_among_many_that_are_not_is_searched(real: Reader):
+    stored = say(real, "Good morning!")
+    for number in range(150):
+        stored.say(f"The ferry leaves the harbour at {number}.", indexed=False, session="later")
+    request = SearchRequest(query="When does the harbour ferry leave?", k=5)
+    assert len(Search(*real.parts).run("alice", request).hits) == 5

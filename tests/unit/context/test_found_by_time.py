@@ -52,7 +52,7 @@ class TestHits:
 
     def test_messages_of_the_time_that_words_found_rank_before_others(self):
         asks = chat(5, 0.11, text="is it so?")
-        spoken = [chat(1, 0.9, 9.0), chat(2, 0.2), chat(3, None, 0.5), asks]
+        spoken = [chat(1, 0.9, 9.0), chat(2, 0.4), chat(3, None, 0.5), asks]
         long = chat(4, text="a long text " * 40, session_id="s")
         found = keys(fused([long, *spoken], ASKED))
         assert found.index(1) < found.index(2) < found.index(4)

@@ -102,6 +102,17 @@ def test_links_count_where_they_are_followed() -> None:
     assert [each.candidate.key for each in ranked] == [4]
 
 
+def test_links_alone_order_by_their_strength() -> None:
+    strengths = {1: 0.5, 2: 0.1, 3: 0.9, 4: 0.05, 5: 0.8}
+    texts = ("a long text about the garden", "is it so?", "yes", "no, a boat", "a house, I think")
+    found = [
+        message(seq, text)._replace(linked=strengths[seq])
+        for seq, text in enumerate(texts, start=1)
+    ]
+    ranked = ranked_hits(found, Hints(), [Channel.BFS])
+    assert [each.candidate.key for each in ranked] == [3, 5, 1, 2, 4]
+
+
 def tree(**more: Any) -> dict[str, Any]:
     return {"features": list(NAMES), "columns": [[0, 1, 0, 0, 0, 0, 0]],
             "thresholds": [[0.5, 2.0, 0, 0, 0, 0, 0]],
@@ -133,4 +144,6 @@ def test_tokens_are_compared_by_their_bits() -> None:
     alone = QuestionTokens(tokens[:1], np.ones(1, np.float32))
     assert alone.likeness([(~tokens[:1]).tobytes()]) == [-1.0]
     assert question.likeness([b""]) == [0.0]
+    odd = [tokens[0].tobytes()[:5], tokens[:1].tobytes() + b"x", tokens[:1].tobytes()]
+    assert question.likeness(odd).tolist() == [0.0, 0.0, first]
     assert not len(question.likeness([]))

@@ -35,8 +35,11 @@ def test_without_an_order_the_best_match_ranks_first() -> None:
 
 
 @pytest.mark.parametrize(("order", "expected"), [(Order.LATEST, [9, 8]), (Order.EARLIEST, [0, 1])])
-def test_the_latest_or_earliest_matches_rank_first(order: Order, expected: list[int]) -> None:
-    assert fused(runs(), order)[:2] == expected
+def test_the_latest_or_earliest_match_ranks_first(order: Order, expected: list[int]) -> None:
+    found = fused(runs(), order)
+    assert found[0] == expected[0]
+    # The best match of all may be next.
+    assert [each for each in found if each != 5][:2] == expected
 
 
 @pytest.mark.parametrize("order", Order)
@@ -48,7 +51,8 @@ def test_messages_about_other_things_gain_nothing(order: Order) -> None:
 def test_a_conversation_about_it_is_one_occasion() -> None:
     talk = [chat(30 + n, 0.8, BEGIN + 11 * DAY + n * timedelta(minutes=1)) for n in range(8)]
     assert set(fused([*runs(), *talk], Order.LATEST)[:8]) == {each.key for each in talk}
-    assert fused([*runs(), *talk], Order.LATEST)[8] == 9
+    others = fused([*runs(), *talk], Order.LATEST)[8:]
+    assert others.index(9) < others.index(8)
 
 
 def test_memories_and_messages_are_ordered_together() -> None:

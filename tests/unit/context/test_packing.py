@@ -13,7 +13,7 @@ from memci.language.sentences import sentence_spans
 from memci.message import Role
 from tests.support.talk import in_order, memory, message, words
 
-SHORT = "The Honda generator is cheaper, at nine hundred euros. It needs petrol, too."
+SHORT = "The Honda generator is cheaper. It needs petrol, too."
 # Long enough to be cut.
 LONG = (
     "Thanks! The Honda generator is cheaper, at nine hundred euros, than the turbine is. "

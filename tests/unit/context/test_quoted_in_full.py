@@ -217,9 +217,21 @@ def test_the_newest_automatic_pins_take_at_most_a_tenth_of_the_budget():
         made = listed(turns, [], recent=0, pins=tuple(found), budget=budget)
         return [item.origin["pin"] for item in made.items if item.section is Section.PINS]
 
-    assert shown(430) == [1, 3, 4]
-    assert shown(390) == [1, 4]
-    assert shown(650) == [1, 2, 3, 4]
+    assert [shown(budget) for budget in (100, 300, 500, 700)] == [
+        [1], [1, 4], [1, 3, 4], [1, 2, 3, 4]
+    ]  # fmt: skip
+
+
+def test_a_long_automatic_pin_hides_no_older_one_and_never_makes_a_budget_too_small():
+    turns = talk("Never fly.", f"Always {'ask ' * 60}.")
+    found = tuple(
+        replace(pin(number, turn), created_at=turn.said_at)
+        for number, turn in enumerate(turns, start=1)
+    )
+    for budget in range(30, 700, 10):
+        made = listed(turns, [], recent=0, pins=found, budget=budget)
+        shown = [item.origin["pin"] for item in made.items if item.section is Section.PINS]
+        assert shown == ([] if budget < 110 else [1] if budget < 700 else [1, 2]), budget
 
 
 def test_a_hidden_automatic_pin_can_be_retrieved():

@@ -36,7 +36,7 @@ def test_the_model_file_gives_the_scores_of_the_trees_and_finds_the_evidence() -
 def test_features_are_collected_from_real_searches(tmp_path: Path) -> None:
     (talk,) = read_corpus(write(tmp_path, TALK))
     notes = replace(talk, entries=[replace(each, speaker="Ann") for each in talk.entries])
-    plain, shuffled = collect([talk, notes])
+    plain, shuffled = collect([talk, notes], np.zeros((385, 384), dtype=np.float32))
     assert [len(each.plain) for each in plain] == [3, 3, 3, 3]
     assert [int(each.is_evidence.sum()) for each in plain] == [2, 1, 2, 1]
     # In another order the turns of a dialogue mean nothing.
