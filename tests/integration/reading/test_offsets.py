@@ -186,6 +186,9 @@ def test_messages_of_the_askers_yesterday_are_found_first(
     # The first is of yesterday in UTC, the second in the zone of the asker.
     for at in ("2026-11-20T02:00:00Z", "2026-11-21T12:00:00Z"):
         alice.say(f"{text}, {at[11:13]}:00", said_at=datetime.fromisoformat(at), session=at)
+    for number, other in enumerate(("Soup for lunch", "晚饭吃面", "A red bicycle", "新的书架")):
+        at = datetime(2026, 10, 1 + number, 12, tzinfo=UTC)
+        alice.say(other, said_at=at, session=f"s{number}")
     now = "2026-11-22T06:00:00+08:00"
     request = SearchRequest.model_validate({"query": question, "now": now})
     assert Search(*reader.parts).run("alice", request).hits[0].text == f"{text}, 12:00"

@@ -31,8 +31,9 @@ def test_word_frequencies_follow_zipfs_law() -> None:
 
 def test_a_question_has_eight_terms_and_a_vector_near_its_text() -> None:
     corpus = Corpus.written(300, 4)
-    for text, vector in corpus.questions(20, seed=1):
+    for text, vector, tokens in corpus.questions(20, seed=1):
         assert len(set(OfflineLexicon().terms(text))) == 8
+        assert 0 < len(tokens.likeness(corpus.tokens).nonzero()[0]) <= 300
         cosines = corpus.vectors @ vector
         assert cosines.max() > 0.8
         assert 0.6 < np.median(cosines) < 0.9
