@@ -30,7 +30,8 @@ from memci.storage.reading.messages import last_session
 from memci.storage.search.find import Restriction, SearchQuery
 
 # Candidates of each channel that a read looks at, at least, and for each hit or for each so many
-# tokens of a context: measured on LoCoMo, MemDaily and BEAM, twice as many changed nothing.
+# tokens of a context. Measured on LoCoMo, MemDaily and BEAM, five times as many add at most 0.4
+# points to the recall of ten hits.
 _LEAST_OF_SEARCH, _FOR_ONE_HIT = 40, 4
 _LEAST_OF_CONTEXT, _TOKENS_OF_ONE = 100, 20
 
