@@ -106,7 +106,7 @@ class _Cutter:
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
-        self._segmenter = OfflineSegmenter(embedder.space)
+        self._segmenter = OfflineSegmenter(lambda: embedder.space)
 
     def segments(self, conversation: Conversation) -> Places:
         places: dict[str, str] = {}

@@ -34,7 +34,7 @@ Ends = Sequence[bool]
 def measure(data: Path, *, size: Size) -> Iterator[Finding]:
     """Measure every set of dialogues in the folder ``segmentation``."""
     embedder = OfflineEmbedder(Settings().embedder_folder)
-    segmenter = OfflineSegmenter(embedder.space)
+    segmenter = OfflineSegmenter(lambda: embedder.space)
     for path in sorted((data / "segmentation").glob("*.json")):
         found = dialogues(path)[: size.pick(1, _QUICK, None)]
         bags = [bags_of(each.utterances) for each in found]

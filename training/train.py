@@ -8,6 +8,7 @@ is short.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import pickle
 from collections.abc import Mapping, Sequence
@@ -18,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from memci.domain.search import features
 from memci.domain.search.boosted_trees import MOST_LEAVES, BoostedTrees
 from memci.domain.search.features import NAMES
 from memci.smallmodel.offline.e5_embedder import QUERY_MAP
@@ -108,11 +110,15 @@ def _without(pairs: Mapping[str, Pairs], name: str) -> Vectors:
     return fit(others).astype(np.float32)
 
 
+def _digest_of_features() -> str:
+    return hashlib.sha256(Path(features.__file__).read_bytes()).hexdigest()[:8]
+
+
 def _collected(
     folder: Path, name: str, archives: Sequence[Archive], query_map: Vectors
 ) -> tuple[list[Group], list[Group]]:
     """Return the groups as the entries stand, and shuffled."""
-    path = folder / f"{name}.pickle"
+    path = folder / f"{name}-{_digest_of_features()}.pickle"
     if not path.exists():
         folder.mkdir(exist_ok=True)
         made = collect(archives, query_map)

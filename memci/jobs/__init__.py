@@ -38,7 +38,7 @@ def all_jobs(
     requests = SummaryRequests(settings.memory)
     creation = MemoryCreation(database, models, settings.memory)
     indexing = MessageIndexing(database, models, window)
-    consolidation = Consolidation(database, settings.memory, models.embedder.space)
+    consolidation = Consolidation(database, settings.memory, models.embedder)
     handlers: list[Handler] = [
         WithSummaryRequests(creation, requests.of_messages),
         WithSummaryRequests(indexing, requests.of_messages),

@@ -13,7 +13,7 @@ from memci.domain.memory.node import EndedTerm, Promotion, promotion
 from memci.domain.memory.parameters import MemoryParameters
 from memci.jobs.network_growth import MAX_COMPARED, note_short_terms
 from memci.queue.runner import Effect
-from memci.smallmodel.vector_space import VectorSpace
+from memci.smallmodel.ports import Embedder
 from memci.storage.agents import parameters_of
 from memci.storage.network import short_term_memories as short_term
 from memci.storage.network.links import drop_dangling
@@ -35,11 +35,11 @@ class SimilarGroups:
     left_out: bool = False  # there are more groups, whose memories are to be compared again
 
     @classmethod
-    def find(cls, connection: Connection, agent_id: str, space: VectorSpace) -> Self:
+    def find(cls, connection: Connection, agent_id: str, embedder: Embedder) -> Self:
         """Compare the memories that have not been compared yet; write nothing."""
         young = short_term.young_memories(connection, agent_id, MAX_COMPARED)
         pairs = short_term.alike_pairs(
-            connection, agent_id, young, space.cosine(consolidation.SIMILAR)
+            connection, agent_id, young, embedder.space.cosine(consolidation.SIMILAR)
         )
         ids = {node for pair in pairs for node in pair}
         memories = short_term.short_memories(connection, agent_id, ids)
@@ -117,13 +117,13 @@ class Consolidation:
         self,
         database: Database,
         defaults: MemoryParameters,
-        space: VectorSpace,
+        embedder: Embedder,
         *,
         clock: Callable[[], datetime] = utc_now,
     ) -> None:
-        """Take the parameters of agents that set none, and the space of the vectors."""
+        """Take the parameters of agents that set none, and what made the vectors."""
         self._database = database
-        self._space = space
+        self._embedder = embedder
         self._defaults = defaults
         self._clock = clock
 
@@ -149,7 +149,7 @@ class Consolidation:
             parameters = parameters_of(connection, agent_id, self._defaults)
             found = SimilarGroups((), (), {})
             if parameters.simplemem_enabled:
-                found = SimilarGroups.find(connection, agent_id, self._space).first(max_groups)
+                found = SimilarGroups.find(connection, agent_id, self._embedder).first(max_groups)
         return _Effect(agent_id, job_id, parameters, found, now, replayed)
 
 

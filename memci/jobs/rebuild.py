@@ -65,7 +65,7 @@ class Replay:
         self._guard = VectorGuard(self._database, models.embedder)
         self._creation = MemoryCreation(self._database, models, defaults)
         self._restoring = MemoryRestoring(self._database, models, defaults)
-        self._consolidation = Consolidation(self._database, defaults, models.embedder.space)
+        self._consolidation = Consolidation(self._database, defaults, models.embedder)
         self._events: dict[ReplayEvent, Callable[[str, Edition, ReplayEntry], Act]] = {
             ReplayEvent.CREATED: self._create,
             ReplayEvent.SCANNED: self._scan,

@@ -79,7 +79,7 @@ def build_small_models(settings: Settings) -> SmallModels:
     folder = settings.embedder_folder
     embedder: ports.Embedder = adapter("embedder", lambda: OfflineEmbedder(folder))
     return SmallModels(
-        segmenter=adapter("segmenter", lambda: OfflineSegmenter(embedder.space)),
+        segmenter=adapter("segmenter", lambda: OfflineSegmenter(lambda: embedder.space)),
         annotator=adapter("annotator", OfflineAnnotator),
         relation_namer=adapter("relation_namer", OfflineRelationNamer),
         compressor=adapter("compressor", OfflineCompressor),

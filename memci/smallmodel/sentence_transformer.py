@@ -4,6 +4,7 @@ It needs the extra ``sentence-transformers``. The model is a folder, or a name i
 Hugging Face: nothing is fetched.
 """
 
+import hashlib
 import os
 import threading
 from collections.abc import Sequence
@@ -42,8 +43,13 @@ class SentenceTransformerEmbedder:
 
     @property
     def model(self) -> str:
-        """The model's name, stored with every vector."""
-        return Path(self._name).name
+        """The model's name, stored with every vector.
+
+        Models of the same name in two folders, or with other prefixes, make other vectors.
+        """
+        made_by = repr((self._name, *self._prefixes.values())).encode()
+        digest = hashlib.blake2b(made_by, digest_size=4).hexdigest()
+        return f"{Path(self._name).name}-{digest}"
 
     @property
     def dimension(self) -> int:

@@ -183,7 +183,7 @@ def test_segments_hold_every_character_once_in_order(drawn):
     messages = [
         Message(seq, str(seq), Role.USER, text, now) for seq, text in enumerate(texts, start=1)
     ]
-    segments = OfflineSegmenter(VectorSpace()).segment(messages, vectors)
+    segments = OfflineSegmenter(VectorSpace).segment(messages, vectors)
     assert squeezed("".join(segment.text for segment in segments)) == squeezed("".join(texts))
     assert all(0 < len(segment.text) <= LONGEST_SEGMENT for segment in segments)
     assert all(list(segment.seqs) == sorted(set(segment.seqs)) for segment in segments)

@@ -128,7 +128,7 @@ class Rebuilding:
             JobKind.CREATE: ada.creation(),
             MemoryRestoring.kind: MemoryRestoring(*parts),
             Consolidation.kind: Consolidation(
-                ada.database, ada.parameters, ada.models.embedder.space, clock=ada.clock
+                ada.database, ada.parameters, ada.models.embedder, clock=ada.clock
             ),
             NetworkRebuild.kind: NetworkRebuild(ada.database, Replay(*parts, clock=ada.clock)),
         }

@@ -7,7 +7,7 @@ from memci.smallmodel.offline.segmenter import OfflineSegmenter
 class SegmenterUnderTest:
     def __init__(self, embedder: OfflineEmbedder) -> None:
         self._embedder = embedder
-        self._segmenter = OfflineSegmenter(embedder.space)
+        self._segmenter = OfflineSegmenter(lambda: embedder.space)
 
     def segment(self, messages):
         vectors = self._embedder.embed([message.text for message in messages])

@@ -70,7 +70,7 @@ def remember(
 
 
 def consolidation(ada: AgentUnderTest) -> Consolidation:
-    return Consolidation(ada.database, ada.parameters, ada.models.embedder.space, clock=ada.clock)
+    return Consolidation(ada.database, ada.parameters, ada.models.embedder, clock=ada.clock)
 
 
 def consolidate(ada: AgentUnderTest) -> Mapping[str, Any]:

@@ -26,7 +26,7 @@ from memci.embedded import server
 from memci.embedded.owner import database_url
 from memci.errors import ConfigurationError
 from memci.runtime import Runtime
-from memci.smallmodel.offline.e5_files import model_folder
+from memci.smallmodel.offline.e5_files import converted_folder, package_file
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 from memci.smallmodel.ports import Embedder
 from memci.smallmodel.registry import build_small_models
@@ -178,9 +178,12 @@ def _small_models(settings: Settings) -> Finding:
 
 def _weights(parent: Path) -> Finding:
     try:
-        folder = model_folder(parent)
+        folder = converted_folder(parent)
+        source = folder or package_file()
     except errors.ConfigurationError as error:
         return wrong("model", str(error), "do what the message says, and try again")
+    if folder is None:
+        return ok("model", f"the first start makes the built-in embedder of {source.name}")
     return ok("model", f"the built-in embedder is in {folder}")
 
 

@@ -5,6 +5,7 @@ add to it: a long answer is found by what it says at its end, and quoted there.
 """
 
 import math
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -16,9 +17,10 @@ _LONGEST = 250.0
 # What follows them is found by its words alone.
 MOST_PASSAGES = 16
 _READ = 40_000  # characters, more than the passages can hold
-# Tokens of a character. Han and kana begin here; letters of other scripts are shorter.
-_HAN, _OTHER = 0.75, 0.25
+# Tokens of a character: of Han and kana, which begin here, of signs and digits, of other letters.
+_HAN, _SIGN, _LETTER = 0.75, 0.6, 0.25
 _FIRST_HAN = "\u2e80"
+_SIGNS = re.compile(r"[!-@\[-`{-~]+")
 
 
 class Passage(NamedTuple):
@@ -63,7 +65,6 @@ def _pieces(text: str) -> Iterator[Passage]:
 
 
 def _tokens(text: str) -> float:
-    if text.isascii():
-        return _OTHER * len(text)
-    han = sum(letter >= _FIRST_HAN for letter in text)
-    return _HAN * han + _OTHER * (len(text) - han)
+    signs = sum(map(len, _SIGNS.findall(text)))
+    han = 0 if text.isascii() else sum(letter >= _FIRST_HAN for letter in text)
+    return _HAN * han + _SIGN * signs + _LETTER * (len(text) - han - signs)

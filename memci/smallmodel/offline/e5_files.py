@@ -36,9 +36,18 @@ def model_folder(parent: Path) -> Path:
     Several processes may call this at once: one converts, the others wait. Raises
     ``ConfigurationError`` if it cannot be made, or if a file of it has changed.
     """
+    found = converted_folder(parent)
+    if found is None:
+        _convert(parent.expanduser() / FOLDER)
+        return model_folder(parent)
+    return found
+
+
+def converted_folder(parent: Path) -> Path | None:
+    """Return the folder of the model if it is there; ``ConfigurationError`` if it has changed."""
     folder = parent.expanduser() / FOLDER
     if not (folder / _MANIFEST).exists():
-        _convert(folder)
+        return None
     _check(folder)
     return folder
 

@@ -1,6 +1,6 @@
 """Cut messages into topic segments (M3)."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import pairwise
@@ -34,8 +34,8 @@ class OfflineSegmenter:
     also change the topic. A tool call and its results stay together, as far as the length allows.
     """
 
-    def __init__(self, space: VectorSpace) -> None:
-        """Take the space of the vectors."""
+    def __init__(self, space: Callable[[], VectorSpace]) -> None:
+        """Take what returns the space of the vectors; to compute it may load a model."""
         self._space = space
 
     def segment(self, messages: Sequence[Message], vectors: Vectors) -> list[TopicSegment]:
@@ -58,7 +58,7 @@ class OfflineSegmenter:
             [len(unit.text) for unit in units],
             [Seam(PRICE), *(_seam(before, after) for before, after in pairwise(units))],
             LONGEST_SEGMENT,
-            self._space.unrelated,
+            self._space().unrelated,
         )
         return [_segment(units[start:end]) for start, end in pairwise([*cuts, len(units)])]
 

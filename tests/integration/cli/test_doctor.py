@@ -176,6 +176,16 @@ def test_an_unknown_small_model_is_named():
     assert levels(check_machine(Settings()))["small models"] is Level.OK
 
 
+def test_a_check_of_the_machine_makes_nothing(tmp_path: Path):
+    (found,) = [
+        each for each in check_machine(Settings(embedder_dir=tmp_path)) if each.subject == "model"
+    ]
+    assert (found.level, found.text) == (
+        Level.OK, "the first start makes the built-in embedder of e5-small-q4.bin",
+    )  # fmt: skip
+    assert not list(tmp_path.iterdir())
+
+
 def test_an_embedder_that_does_not_exist_is_one_finding(database_url: str, broker_url: str):
     settings = {
         "MEMCI_DATABASE_URL": database_url,

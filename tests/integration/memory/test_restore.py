@@ -333,7 +333,7 @@ def test_every_memory_of_a_long_talk_is_restored_word_for_word(
     ada: AgentUnderTest, rebuilding: Rebuilding
 ) -> None:
     """Long messages are cut between sentences and short ones are put together."""
-    ada.models.segmenter = OfflineSegmenter(VectorSpace())
+    ada.models.segmenter = OfflineSegmenter(VectorSpace)
     english = [
         f"Sentence {n} is of the mill in Delft, which I saw last Friday. " for n in range(60)
     ]

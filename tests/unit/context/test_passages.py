@@ -32,6 +32,7 @@ def test_passages_follow_each_other_and_reach_the_end(text: str):
     [
         ("The ferry leaves at eight in the morning. ", 2_000, 1_050),
         ("渡轮早上八点出发。", 660, 340),
+        ('{"id": 17, "to": [4, 5]}, ', 1_000, 560),
     ],
 )
 def test_passages_begin_where_a_vector_of_the_message_ends(

@@ -1,14 +1,17 @@
 """The built-in embedder: vectors, languages, long texts, threads."""
 
+import hashlib
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from importlib.resources import files
 
 import numpy as np
 import pytest
 
 from memci.config.settings import Settings
+from memci.smallmodel import offline
 from memci.smallmodel.offline import e5_files, e5_graph
-from memci.smallmodel.offline.e5_embedder import OfflineEmbedder
+from memci.smallmodel.offline.e5_embedder import MODEL, OfflineEmbedder
 from memci.smallmodel.vector_space import unit_rows
 
 TEXTS = [
@@ -130,3 +133,9 @@ def test_eight_threads_share_one_model():
         answers = list(pool.map(lambda n: embedder.embed([f"text {n % 4}"]), range(16)))
     for n, answer in enumerate(answers):
         assert np.allclose(answer, answers[n % 4], atol=1e-6)
+
+
+def test_what_stored_token_bits_depend_on_has_not_changed():
+    """With other bits, the name of the model must change too, so that stored ones are not read."""
+    stored = files(offline).joinpath("data", "e5_tokens.npz").read_bytes()
+    assert (MODEL, hashlib.sha256(stored).hexdigest()[:8]) == ("multilingual-e5-small", "daae76ba")

@@ -128,7 +128,7 @@ def test_a_huge_message_is_cut_quickly(unit):
     text = unit * (900 * 1024 // len(unit))
     vectors = np.eye(2, 384, dtype=np.float32)
     before = time.process_time()  # not the clock: other processes may be busy
-    segments = OfflineSegmenter(VectorSpace()).segment(talk([text, "What was that?"]), vectors)
+    segments = OfflineSegmenter(VectorSpace).segment(talk([text, "What was that?"]), vectors)
     assert time.process_time() - before < 5
     assert max(len(segment.text) for segment in segments) <= LONGEST_SEGMENT
     joined = "".join("".join(segment.text.split()) for segment in segments)
