@@ -33,7 +33,7 @@ from memci.storage.search.find import Restriction, SearchQuery
 # tokens of a context. Measured on LoCoMo, MemDaily and BEAM, five times as many add at most 0.4
 # points to the recall of ten hits.
 _LEAST_OF_SEARCH, _FOR_ONE_HIT = 40, 4
-_LEAST_OF_CONTEXT, _TOKENS_OF_ONE = 100, 20
+_LEAST_OF_CONTEXT, _TOKENS_OF_ONE = 100, 10
 
 
 @dataclass(frozen=True, slots=True)

@@ -231,7 +231,10 @@ class Hit(base.Answer):
     step: HitStep | None = Field(None, description="Only of plans")
     document: HitDocument | None = Field(None, description="Only of documents and code")
     created_at: datetime | None = Field(description="When it was said, or written")
-    score: float
+    score: float = Field(
+        description="Relative to the best hit, which has 0.82, more if it is of a time or a symbol"
+        " of the question; no probability"
+    )
     channels: dict[str, float] = Field(description="Rank, from 1, in each channel that found it")
 
 

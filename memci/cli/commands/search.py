@@ -89,7 +89,8 @@ def print_hits(found: SearchAnswer) -> None:
         say(f"{rank:>2}. {shortened(hit.text, 300)}")
         ways = " ".join(f"{each} #{place:g}" for each, place in sorted(hit.channels.items()))
         name = _hit_name(hit)
-        say(f"    {hit.source}{name} · {cell(hit.created_at)} · {ways}", style="dim")
+        score = f" · score {hit.score:.2f}" if found.explain else ""
+        say(f"    {hit.source}{name} · {cell(hit.created_at)} · {ways}{score}", style="dim")
     if not found.hits:
         say("nothing found", style="yellow")
     for name, value in (found.explain or {}).items():

@@ -22,11 +22,15 @@ _LONGEST_TOKEN_CHARACTERS = 8
 _MISSES = 60
 # Texts go in whole; the best sentences of others fill what is left, in at least so many tokens.
 _LEAST_PASSAGE_TOKENS = 12
-# For the best text that takes more than this share of the room, the other share is kept free.
-_LONG_SHARE, _KEPT_SHARE = 0.5, 0.25
+# Of a text that takes more than half of the room, a part is quoted. For the best one, a quarter of
+# the room is kept free, or what a passage needs.
+_LONG_SHARE, _QUOTED_SHARE = 0.5, 0.25
+_PASSAGE_TOKENS = 300
 # The exponent of the tokens by which the score of an entry is divided: 0 packs by score alone, 1 by
-# score for each token. Chosen on sets that are not in training.
-_TOKENS_POWER = 0.7
+# score for each token. Chosen on sets that are not in training. A date and a name around the text
+# count, too.
+_TOKENS_POWER = 0.8
+_TOKENS_AROUND = 8
 # Entries that are weighed by their tokens; the rest of a ranking seldom gets room.
 _WEIGHED = 200
 
@@ -156,7 +160,7 @@ class _Packing:
             # The tokens of a very long text are not counted.
             whole = max(costs[1], len(new) / _LONGEST_TOKEN_CHARACTERS)
             if not self._kept and whole > _LONG_SHARE * self._room:
-                self._kept = min(self._free, int(_KEPT_SHARE * self._room))
+                self._kept = min(self._free, _quoted_tokens(self._room))
                 self._free -= self._kept
             return entry, costs
         above, _ = self._costs(entry._replace(text=""))
@@ -265,6 +269,10 @@ def _layout_of(candidate: Candidate) -> Layout:
     return MEMORIES if candidate.source in {Source.CHAT, Source.MEMORY} else DOCUMENTS
 
 
+def _quoted_tokens(room: int) -> int:
+    return min(int(_QUOTED_SHARE * room), _PASSAGE_TOKENS)
+
+
 def _by_value(materials: Materials, room: int, count: Count) -> list[Ranked]:
     """Return the ranking by score for its tokens; entries of finished plan steps come last.
 
@@ -277,7 +285,9 @@ def _by_value(materials: Materials, room: int, count: Count) -> list[Ranked]:
     score = value = math.inf
     for each in materials.ranked[:_WEIGHED]:
         tokens = count(each.candidate.text[:longest])
-        own = min(score, each.score) / max(tokens, 1) ** _TOKENS_POWER
+        if not values and tokens > _LONG_SHARE * room:  # a part of the best entry is quoted
+            tokens = _quoted_tokens(room)
+        own = min(score, each.score) / (_TOKENS_AROUND + tokens) ** _TOKENS_POWER
         value = min(value, own) if each.score >= score else own
         score = min(score, each.score)
         newer = [values[key] for key in each.candidate.newer if key in values]

@@ -13,12 +13,12 @@ from memci.language.sentences import sentence_spans
 
 # Tokens that a message's vector covers, and of a passage: estimated, each embedder has its own.
 _COVERED = 500.0
-_LONGEST = 250.0
+_LONGEST = 270.0
 # What follows them is found by its words alone.
 MOST_PASSAGES = 16
 _READ = 40_000  # characters, more than the passages can hold
 # Tokens of a character: of Han and kana, which begin here, of signs and digits, of other letters.
-_HAN, _SIGN, _LETTER = 0.75, 0.6, 0.25
+_HAN, _SIGN, _LETTER = 0.7, 0.6, 0.25
 _FIRST_HAN = "\u2e80"
 _SIGNS = re.compile(r"[!-@\[-`{-~]+")
 

@@ -45,7 +45,7 @@ _REMEMBERED = 2048
 _MOST_TOKENS = 128
 # Texts of one meaning in two languages, and answers that share no word with their question, can be
 # nearly as far apart as unrelated ones: the ranking tells them apart by more than this likeness.
-_FLOOR = -0.1
+_FLOOR = -1.0
 
 
 def mapped(questions: Vectors, query_map: Vectors) -> Vectors:

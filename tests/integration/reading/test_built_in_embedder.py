@@ -91,7 +91,7 @@ def test_the_end_of_a_long_message_is_found_by_meaning_and_quoted(real: Reader):
         ).all()
     assert len(parts) > 1
     assert parts[-1].stop == len(long)
-    quoted = found(real, "Which things did the little dog bite?", budget=160)
+    quoted = found(real, "Which things did the little dog bite?", budget=200)
     assert "chewed the cables of the projector" in quoted
     assert FILLER[0] not in quoted
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from memci.domain.context.materials import Materials
 from memci.domain.context.packing import Packed, pack
 from memci.domain.search.candidate import Candidate
+from memci.domain.search.ranking import Ranked
 from memci.domain.token_counts import Count
 from memci.language.detection import Language
 from memci.language.sentences import sentence_spans
@@ -74,6 +77,30 @@ def test_a_long_entry_that_does_not_fit_gives_its_best_sentences() -> None:
         assert packed(room, fourth=fourth).tokens <= room
         sentences = [fourth.text[slice(*span)] for span in sentence_spans(fourth.text)]
         assert any(each in text for each in sentences)
+
+
+def first_and_others(first: str, others: Sequence[str], room: int) -> Packed:
+    found = [Ranked(message(seq, text), 0.8 if seq == 1 else 0.25, {})
+             for seq, text in enumerate((first, *others), start=1)]  # fmt: skip
+    materials = Materials(None, "x", (), 0, found, Language.ENGLISH, spans=sentence_spans)
+    return pack(materials, [], room, words)
+
+
+def test_the_best_entry_is_quoted_before_short_ones_fill_the_room() -> None:
+    others = [f"Ann sold canoe number {seq} to a friend." for seq in range(60)]
+    items = [item for part in first_and_others(LONG * 4, others, 200).parts for item in part.items]
+    quoted = [item for item in items if item.seqs == (1,)]
+    assert [item.shortened for item in quoted] == [True]
+    assert len(items) > 5
+
+
+def test_fragments_do_not_take_the_room_of_a_better_entry() -> None:
+    first = (
+        "Nora said that the ferry to the island leaves at eight from the second pier, not at nine."
+    )
+    others = [f"Canoe {seq}." for seq in range(60)]
+    items = [item for part in first_and_others(first, others, 60).parts for item in part.items]
+    assert (1,) in [item.seqs for item in items]
 
 
 @pytest.mark.parametrize("rows", [500, 2_000])
