@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -33,10 +33,10 @@ QUERY_MAP = "e5_query_map.npy"
 
 # The model was trained with these.
 _PASSAGE, _QUERY = "passage: ", "query: "
-_BEGIN, _PAD, _END = 0, 1, 2
+_BEGIN, _END = 0, 2
 # More characters than any text of as many tokens as the model reads.
 _MOST_CHARACTERS = 1 << 16
-# Tokens, padding included, in one forward pass.
+# Tokens in one forward pass.
 _BATCH_TOKENS = 2048
 # Vectors remembered by the digest of their text. The segmenter, the message index and the nodes
 # of one job often ask for the same texts.
@@ -189,13 +189,9 @@ def _token_space() -> tuple[Vectors, Vectors]:
 
 
 def _run(model: _Model, tokens: list[list[int]], *, with_states: bool) -> tuple[Vectors, Vectors]:
-    """Return vectors, and the states of tokens if wanted."""
-    width = max(map(len, tokens))
-    ids = np.array([each + [_PAD] * (width - len(each)) for each in tokens], dtype=np.int64)
-    lengths = np.array([[len(each)] for each in tokens])
-    mask = (np.arange(width) < lengths).astype(np.int64)
+    """Return vectors of texts of one length, and the states of their tokens if wanted."""
     outputs = ["vector", "tokens"] if with_states else ["vector"]
-    found: list[Vectors] = model.session.run(outputs, {"ids": ids, "mask": mask})
+    found: list[Vectors] = model.session.run(outputs, {"ids": np.array(tokens, dtype=np.int64)})
     return found[0], found[-1]
 
 
@@ -235,13 +231,13 @@ class _RecentVectors:
 
 
 def _batches(tokens: list[list[int]]) -> Iterator[list[int]]:
-    """Group texts of similar length, so that little is padding; longest first."""
-    order = sorted(range(len(tokens)), key=lambda each: -len(tokens[each]))
-    start = 0
-    while start < len(order):
-        size = max(1, _BATCH_TOKENS // len(tokens[order[start]]))
-        yield order[start : start + size]
-        start += size
+    """Group texts of the same length."""
+    by_length = defaultdict(list)
+    for place, each in enumerate(tokens):
+        by_length[len(each)].append(place)
+    for length, places in by_length.items():
+        size = max(1, _BATCH_TOKENS // length)
+        yield from (places[at : at + size] for at in range(0, len(places), size))
 
 
 def _load(folder: Path) -> _Model:
@@ -250,7 +246,6 @@ def _load(folder: Path) -> _Model:
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.enable_cpu_mem_arena = False  # give memory back after a long text
     options.log_severity_level = 3  # errors
     session = onnxruntime.InferenceSession(
         str(folder / GRAPH), options, providers=["CPUExecutionProvider"]

