@@ -175,17 +175,18 @@ class _Tokens:
 def _sign_bits(states: Vectors) -> npt.NDArray[np.uint8]:
     """Return 384 bits for each token, shape (n, 48).
 
-    The mean of all tokens is taken off, and a fixed rotation spreads what is left over all bits.
+    A fixed rotation spreads the difference to the mean of all tokens over all bits.
     """
     mean, rotation = _token_space()
-    return np.packbits((states - mean) @ rotation > 0, axis=1)
+    return np.packbits(states @ rotation > mean, axis=1)
 
 
 @cache
 def _token_space() -> tuple[Vectors, Vectors]:
     with (resources.files(__package__) / "data" / "e5_tokens.npz").open("rb") as file:
         stored = np.load(file)
-        return stored["mean"], stored["rotation"].astype(np.float32)
+        rotation: Vectors = stored["rotation"].astype(np.float32)
+        return stored["mean"] @ rotation, rotation
 
 
 def _run(model: _Model, tokens: list[list[int]], *, with_states: bool) -> tuple[Vectors, Vectors]:
