@@ -44,7 +44,7 @@ _REMEMBERED = 2048
 # Tokens of a text whose bits are kept (E8).
 _MOST_TOKENS = 128
 # Texts of one meaning in two languages, and answers that share no word with their question, can be
-# nearly as far apart as unrelated ones: the ranking tells them apart by more than this likeness.
+# as far apart as unrelated ones: nothing is left out for its likeness, the ranking decides.
 _FLOOR = -1.0
 
 

