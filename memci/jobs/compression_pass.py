@@ -38,7 +38,7 @@ class _Shortening:
 
     node: compression_scan.ScannedNode
     target: int  # characters
-    attempts: int  # calls of the compressor for the node in this pass
+    attempts: int  # calls of the compressor for the node so far, in earlier passes too
 
 
 @dataclass
@@ -125,9 +125,7 @@ class BatchScan:
             return
         # Counted before the calls and kept even if this process dies in one.
         with self.lease.effect(durable=False) as connection:
-            texts = passes.count_attempts(
-                connection, self.lease.agent_id, list(tried), self.cursor.number
-            )
+            texts = passes.count_attempts(connection, self.lease.agent_id, list(tried))
         for id_, each in tried.items():
             if id_ in texts:  # else erased since the batch was read
                 self._shorten(each, texts[id_])
@@ -215,12 +213,9 @@ _NO_VECTORS: Vectors = np.zeros((0, 1), dtype=np.float32)
 def _compressed(
     node: compression_scan.ScannedNode, old: compression_scan.NodeText, content: str
 ) -> compression_scan.Compressed:
-    text = compression_scan.NodeText(
-        content=content,
-        phrase=compression_scan.shrunk_phrase(old.phrase, content),
-        keywords=compression_scan.shrunk_keywords(old.keywords, content),
-        language=old.language,
-    )
+    keywords = compression_scan.shrunk_keywords(old.keywords, content)
+    phrase = compression_scan.shrunk_phrase(old.phrase, keywords, content, old.language)
+    text = compression_scan.NodeText(content, phrase, keywords, old.language)
     generic = is_generic(len(content), node.original_length)
     return compression_scan.Compressed(node.id, text, before=len(old.content), generic=generic)
 

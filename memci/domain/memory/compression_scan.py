@@ -129,15 +129,43 @@ def shrunk_keywords(keywords: Sequence[str], content: str) -> tuple[str, ...]:
     return tuple(word for word in keywords if _contains_word(word, content))
 
 
-def shrunk_phrase(phrase: str, content: str) -> str:
-    """Return the phrase if the content still contains its words, else the content's beginning.
+def shrunk_phrase(phrase: str, keywords: Sequence[str], content: str, language: Language) -> str:
+    """Return a phrase for what is left of a content (M15), never longer than ``phrase``.
 
-    Never longer than ``phrase``.
+    ``keywords`` are those that the content still contains. If the content does not contain the
+    words of the phrase any more, its beginning takes their place.
     """
-    if all(_contains_word(word, content) for word in _WORD.findall(phrase)):
+    known = all(_contains_word(word, content) for word in _WORD.findall(phrase))
+    left = phrase if known else _beginning(content, len(phrase))
+    return short_phrase(left, keywords, content, language)
+
+
+# A phrase remains as a hint when its memory is forgotten, so it must not quote most of it.
+_PHRASE_SHARE = 1 / 2
+
+
+def short_phrase(phrase: str, keywords: Sequence[str], content: str, language: Language) -> str:
+    """Return a phrase of at most half of ``content``, never longer than ``phrase`` (M15).
+
+    A longer phrase gives way to the keywords, as many as fit, or else to its beginning.
+    """
+    room = max(1, math.floor(len(content) * _PHRASE_SHARE))
+    if len(phrase) <= room:
         return phrase
-    beginning = content[: len(phrase)]
-    cut_in_word = len(content) > len(phrase) and not content[len(phrase)].isspace()
+    room = min(room, len(phrase))
+    separator = "、" if language is Language.CHINESE else ", "
+    joined = ""
+    for word in keywords:
+        longer = joined + separator + word if joined else word
+        if len(longer) <= room:
+            joined = longer
+    return joined or _beginning(phrase, room)
+
+
+def _beginning(text: str, length: int) -> str:
+    """Return the first words of a text, or the first characters of a long word."""
+    beginning = text[:length]
+    cut_in_word = len(text) > length and not text[length].isspace()
     if cut_in_word and " " in beginning:
         beginning = beginning.rpartition(" ")[0]
     return beginning.strip()

@@ -76,7 +76,7 @@ MIN_STRENGTH = 1e-100
 class Link:
     """A directed, named link; it belongs to its source, and its target may be removed.
 
-    ``hint`` is the target's phrase at the time the link was made.
+    ``hint`` is the target's phrase as it was last (M15).
     """
 
     source: int

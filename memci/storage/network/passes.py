@@ -42,8 +42,7 @@ UPDATE pass_log SET scanned = scanned + %(scanned)s, compressed = compressed + %
 WHERE agent_id = %(agent)s AND number = %(number)s
 """
 _LEFT = """
-SELECT count(*), count(*) FILTER (WHERE attempts_pass = %(pass)s AND retry_at > %(now)s),
-       min(retry_at) FILTER (WHERE attempts_pass = %(pass)s)
+SELECT count(*), count(*) FILTER (WHERE retry_at > %(now)s), min(retry_at)
 FROM node WHERE agent_id = %(agent)s AND last_pass < %(pass)s
 """
 
@@ -174,24 +173,22 @@ def _cursor(body: dict[str, Any]) -> compression_scan.PassCursor:
 # A node that waits for its model is skipped (M13). The inner query keeps Postgres from measuring
 # the contents of all nodes before it takes the first ones.
 _NEXT = """
-SELECT id, kind, char_length(content) AS length, original_length,
-       CASE WHEN attempts_pass = %(pass)s THEN attempts ELSE 0 END AS attempts
+SELECT id, kind, char_length(content) AS length, original_length, attempts
 FROM (
-    SELECT id, kind, content, original_length, attempts, attempts_pass, scan_count FROM node
+    SELECT id, kind, content, original_length, attempts, scan_count FROM node
     WHERE agent_id = %(agent)s AND last_pass < %(pass)s
-    AND NOT (attempts_pass = %(pass)s AND coalesce(retry_at > %(now)s, false))
+    AND NOT coalesce(retry_at > %(now)s, false)
     ORDER BY scan_count, id LIMIT %(limit)s
 ) AS next
 ORDER BY scan_count, id
 """
 _COUNT_ATTEMPTS = """
-UPDATE node SET attempts = CASE WHEN attempts_pass = %(pass)s THEN attempts + 1 ELSE 1 END,
-                attempts_pass = %(pass)s, retry_at = NULL
+UPDATE node SET attempts = attempts + 1, retry_at = NULL
 WHERE agent_id = %(agent)s AND id = ANY(%(nodes)s)
 RETURNING id, content, phrase, keywords, language
 """
 _SCANNED = """
-UPDATE node SET scan_count = scan_count + 1, last_pass = %s
+UPDATE node SET scan_count = scan_count + 1, last_pass = %s, attempts = 0, retry_at = NULL
 WHERE agent_id = %s AND id = ANY(%s)
 """
 _SHRINK = """
@@ -199,6 +196,12 @@ UPDATE node SET content = new.content, phrase = new.phrase, keywords = new.keywo
 FROM jsonb_to_recordset(%s) AS new(id bigint, content text, phrase text, keywords text[])
 WHERE node.agent_id = %s AND node.id = new.id
 RETURNING node.id
+"""
+# What points at a memory hints at what is left of it (M15).
+_HINT = """
+UPDATE link SET hint = new.phrase
+FROM jsonb_to_recordset(%s) AS new(id bigint, phrase text)
+WHERE link.agent_id = %s AND link.target = new.id AND link.hint <> new.phrase
 """
 _WAIT = """
 UPDATE node SET retry_at = new.retry_at
@@ -211,7 +214,7 @@ WHERE node.agent_id = %s AND node.id = new.id
 class Batch:
     """The next nodes of a pass, in scan order, with everything their scans depend on.
 
-    ``attempts`` are the small-model calls already counted in this pass, by node.
+    ``attempts`` are the small-model calls counted since a scan last finished with the node.
     """
 
     nodes: list[compression_scan.ScannedNode]
@@ -236,13 +239,14 @@ def next_batch(
 
 
 def count_attempts(
-    connection: Connection, agent_id: str, nodes: Collection[int], pass_number: int
+    connection: Connection, agent_id: str, nodes: Collection[int]
 ) -> dict[int, compression_scan.NodeText]:
     """Count small-model calls before they are made; return the texts to compress (M13).
 
-    Nodes that are gone are left out.
+    The count goes on in later passes, until a scan finishes with the node. Nodes that are gone are
+    left out.
     """
-    values = {"agent": agent_id, "pass": pass_number, "nodes": list(nodes)}
+    values = {"agent": agent_id, "nodes": list(nodes)}
     return {
         row[0]: compression_scan.NodeText(row[1], row[2], tuple(row[3]), Language(row[4]))
         for row in connection.exec_driver_sql(_COUNT_ATTEMPTS, values)
@@ -282,7 +286,8 @@ def _write_compressed(
         }
         for each in compressed
     ]
-    connection.exec_driver_sql(_SHRINK, (Jsonb(rows), agent_id))
+    for statement in (_SHRINK, _HINT):
+        connection.exec_driver_sql(statement, (Jsonb(rows), agent_id))
     for language in Language:
         faint = [each.id for each in compressed if each.generic and each.text.language == language]
         links.make_generic(connection, agent_id, faint, language)

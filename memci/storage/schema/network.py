@@ -43,7 +43,6 @@ node = columns.agent_table(
     columns.counter("last_pass", at_most="lane.pass_number"),
     # Small-model calls of the present compression (M13), in which pass, and when to retry.
     columns.required("attempts", sa.Integer, "0"),
-    columns.counter("attempts_pass"),
     columns.optional("retry_at", columns.Instant),
     columns.moment(),
     # The speaker's UTC offset in minutes; null: UTC.

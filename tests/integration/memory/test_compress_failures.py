@@ -68,6 +68,18 @@ def test_after_the_last_failure_the_pass_gives_up_and_keeps_the_content(
     assert len(ada.nodes("memory")[0].content) < len(f"A [Grace] {LONG}")
 
 
+def test_calls_are_counted_across_passes(ada: AgentUnderTest) -> None:
+    memory = remember_with_half_a_link(ada)
+    ada.models.compressor.rest = wrong_answer
+    for _ in range(15):
+        assert ada.nodes("memory")[0].scan_count == 0
+        ada.compress()  # each begins a pass before the last one ended
+        ada.clock.advance(61)
+    assert len(ada.models.compressor.requests) == 15
+    assert [each.given_up for each in ada.passes()] == [0] * 14 + [1]
+    assert ada.links()[memory, ada.nodes("entity")[0].id].strength == pytest.approx(0.485)
+
+
 def test_a_call_is_counted_although_the_worker_dies_in_it(ada: AgentUnderTest) -> None:
     memory = remember_with_half_a_link(ada)
     ada.models.compressor.rest = kill_worker
@@ -78,7 +90,7 @@ def test_a_call_is_counted_although_the_worker_dies_in_it(ada: AgentUnderTest) -
     assert not ada.compression().step(ada.lease(), budget_ms=60_000)
     assert len(ada.models.compressor.requests) == 15
     node = ada.row("SELECT * FROM node WHERE agent_id = %s AND id = %s", memory)
-    assert (node.attempts, node.scan_count) == (15, 1)
+    assert (node.attempts, node.scan_count) == (0, 1)  # a new pass counts from zero
     assert ada.passes()[-1].given_up == 1
 
 

@@ -198,15 +198,15 @@ def test_a_memory_whose_copy_was_merged_is_not_restored(
 def test_recall_does_not_report_a_restored_memory_as_forgotten(
     ada: AgentUnderTest, rebuilding: Rebuilding, reader: Reader
 ) -> None:
-    ada.remember("A story of [Grace] and the sea")
+    ada.remember("A coast of [Grace] as it was")
     (old,) = ada.nodes("memory")
     forget(ada, old.id)
-    (forgotten,) = recall(reader, "sea").forgotten
+    (forgotten,) = recall(reader, "coast").forgotten
     assert (forgotten.node_id, forgotten.restorable) == (old.id, True)
     rebuilding.restore(forgotten.node_id)
     rebuilding.run()
-    found = recall(reader, "sea")
-    assert [each.content for each in found.memories] == ["A story of [Grace] and the sea"]
+    found = recall(reader, "coast")
+    assert [each.content for each in found.memories] == ["A coast of [Grace] as it was"]
     assert found.forgotten == []
     ada.execute("UPDATE link SET hint = 'umbrella' WHERE agent_id = %s AND target = %s", old.id)
     missed = recall(reader, "umbrella")  # only a hint has this word
@@ -240,20 +240,20 @@ def test_a_rebuilt_network_does_not_report_a_restored_memory_as_forgotten(
     ada.parameters = MemoryParameters(
         focus_limit=1, decay_rate=0.6, min_shrink=1, delete_threshold=20
     )
-    ada.remember("A story of [Grace] and the sea")
+    ada.remember("A coast of [Grace] as it was")
     old = ada.memories()["A"].id
     ada.remember("B [Oslo]")  # in focus, and still linked to the other one
     ada.compress(3)
-    assert [each.node_id for each in recall(reader, "sea").forgotten] == [old]
+    assert [each.node_id for each in recall(reader, "coast").forgotten] == [old]
     rebuilding.restore(old)
     rebuilding.run()
-    before = recall(reader, "sea")
+    before = recall(reader, "coast")
     assert is_same(rebuilding.rebuilt())
     rebuilding.switch()
     rebuilding.run()
-    after = recall(reader, "sea")
+    after = recall(reader, "coast")
     for found in (before, after):
-        assert [each.content for each in found.memories] == ["A story of [Grace] and the sea"]
+        assert [each.content for each in found.memories] == ["A coast of [Grace] as it was"]
         assert found.forgotten == []
 
 

@@ -412,7 +412,6 @@ CREATE TABLE node (
     scan_count BIGINT DEFAULT 0 NOT NULL,
     last_pass BIGINT DEFAULT 0 NOT NULL,
     attempts INTEGER DEFAULT 0 NOT NULL,
-    attempts_pass BIGINT DEFAULT 0 NOT NULL,
     retry_at timestamptz,
     created_at timestamptz DEFAULT now() NOT NULL,
     said_offset SMALLINT,
