@@ -30,6 +30,8 @@ from memci.storage.reading.recall import Memory, Visibility
 from memci.storage.reading.snapshot_state import Progress, progress
 from memci.storage.session import Connection
 
+# Layers of a walk to what is out of reach.
+_FARTHEST = 10
 _LONGEST_KEYWORD = 256  # characters that are read
 # The largest number of forgotten memories without links in an answer.
 _MOST_THAT_KNEW = 3
@@ -115,6 +117,7 @@ class Recalled:
     forgotten_at: Mapping[int, datetime]  # likewise
     ids: Mapping[int, str]  # of the messages that memories came from, by seq
     miss: Miss | None
+    out_of_reach: bool  # the memories are: nothing in reach matches
     knew: Sequence[int]  # forgotten memories without links that contained a keyword
     now: Progress
     drops: bool  # links to reported forgotten nodes are removed (M15)
@@ -173,12 +176,13 @@ class Recall(Reader):
             everywhere = network.dangling_links(connection, agent_id, request.relations, visibility)
             if not forgotten:
                 forgotten, successors = self._named(connection, agent_id, everywhere, keywords)
-            known = bool(matches)
-            if matches is None:
-                known = network.has_memories(connection, agent_id, visibility)
+            _out_of_reach(walk, connection, agent_id, request, matches, visibility)
+            reached = walk.memories(matches)[: request.limit]
+            memories = network.memories(connection, agent_id, [each.node_id for each in reached])
+            found = _newer_first(connection, agent_id, request, walk, reached, memories)
             miss = rules.why_nothing(
                 pending=self._is_pending(connection, agent_id, request, keywords),
-                out_of_reach=known,
+                out_of_reach=bool(found),
                 forgotten=bool(forgotten),
             )
             if miss is Miss.NEVER_KNOWN and was_known(connection, agent_id, keywords, visibility):
@@ -197,6 +201,7 @@ class Recall(Reader):
             forgotten_at=network.forgotten_at(connection, agent_id, last_nodes),
             ids=message_ids(connection, agent_id, seqs),
             miss=miss,
+            out_of_reach=miss is not None,
             knew=knew,
             now=progress(connection, agent_id),
             drops=bool(last_nodes) and self._parameters(connection, agent_id).drops_on_visit,
@@ -210,21 +215,12 @@ class Recall(Reader):
         matches: Mapping[int, float] | None,
         visibility: Visibility,
     ) -> Walk:
-        """Walk ``depth`` layers out, or until there are enough: layers come before all else.
-
-        Without matches there is no walk.
-        """
+        """Walk ``depth`` layers out, or until there are enough: layers come before all else."""
         depth = request.depth
         if depth is None:
             depth = self._parameters(connection, agent_id).default_search_depth
         walk = Walk(network.focus_points(connection, agent_id))
-        if matches is not None and not matches:
-            return walk
-        while walk.layer < depth and walk.frontier and len(walk.memories(matches)) < request.limit:
-            steps = network.steps_from(
-                connection, agent_id, walk.frontier, request.relations, visibility
-            )
-            walk.advance(steps)
+        _walk_to(depth, walk, connection, agent_id, request, matches, visibility)
         return walk
 
     def _parameters(self, connection: Connection, agent_id: str) -> MemoryParameters:
@@ -263,6 +259,40 @@ class Recall(Reader):
         )
         texts = (message.text[:_PENDING_CHARACTERS] for message in pending)
         return any(keywords.are_in(text, self.models) for text in texts)
+
+
+def _walk_to(
+    depth: int,
+    walk: Walk,
+    connection: Connection,
+    agent_id: str,
+    request: RecallRequest,
+    matches: Mapping[int, float] | None,
+    visibility: Visibility,
+) -> None:
+    """Walk to this layer, or until there are enough; without matches there is no walk."""
+    if matches is not None and not matches:
+        return
+    while walk.layer < depth and walk.frontier and len(walk.memories(matches)) < request.limit:
+        walk.advance(
+            network.steps_from(connection, agent_id, walk.frontier, request.relations, visibility)
+        )
+
+
+def _out_of_reach(
+    walk: Walk,
+    connection: Connection,
+    agent_id: str,
+    request: RecallRequest,
+    matches: Mapping[int, float] | None,
+    visibility: Visibility,
+) -> None:
+    """Walk on to what is out of reach, and add what no way leads to."""
+    _walk_to(_FARTHEST, walk, connection, agent_id, request, matches, visibility)
+    if matches is None:
+        walk.add_unreached(network.latest_memories(connection, agent_id, visibility, request.limit))
+    else:
+        walk.add_unreached(matches)
 
 
 def _matches(
@@ -358,12 +388,15 @@ def as_structure(recalled: Recalled, budget: int | None, count: Count) -> Reply:
 def as_text(recalled: Recalled, budget: int | None, count: Count, language: Language) -> Reply:
     """Return the answer for a model, within the budget; a miss is explained in ``language``."""
     entries = [
-        rules.memory_entry(each.content, each.language, each.superseded_at)
+        rules.memory_entry(
+            each.content, each.language, each.superseded_at, out_of_reach=recalled.out_of_reach
+        )
         for _, each in recalled.memories
     ]
     entries += [rules.forgotten_entry(each.relation, each.hint) for each in recalled.forgotten]
-    # The entries of forgotten nodes need no explanation.
-    if recalled.miss is not None and not (recalled.miss is Miss.FORGOTTEN and recalled.forgotten):
+    # The entries of forgotten nodes and of those out of reach need no explanation.
+    explained = {Miss.FORGOTTEN: recalled.forgotten, Miss.OUT_OF_REACH: recalled.memories}
+    if recalled.miss is not None and not explained.get(recalled.miss):
         entries.append(rules.miss_entry(recalled.miss, language))
     fit = fitting(entries, budget, count, joint=rules.SEPARATOR)
     answer = RecallText(
@@ -393,6 +426,7 @@ def _recalled_memory(recalled: Recalled, reached: Reached, memory: Memory) -> Re
         phrase=memory.phrase,
         type=memory.type,
         layer=reached.layer,
+        out_of_reach=recalled.out_of_reach,
         strength=reached.strength,
         match=1.0 if matches is None else matches.get(node, 0.0),
         importance=memory.importance,

@@ -96,13 +96,16 @@ class RecallRequest(Viewpoint):  # M20
 
 
 class RecalledMemory(base.Answer):
-    """A matching memory within the depth."""
+    """A matching memory, within the depth if any is."""
 
     node_id: int
     content: str
     phrase: str
     type: str
-    layer: int = Field(description="Number of links to the nearest focus point")
+    layer: int | None = Field(
+        description="Number of links to the nearest focus point; null if none lead there"
+    )
+    out_of_reach: bool = Field(False, description="Farther than `depth`: nothing nearer matches")
     strength: float = Field(description="Product of the strengths on the best path")
     match: float = Field(description="1 for a token that matches, else the best cosine")
     importance: float

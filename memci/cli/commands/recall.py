@@ -102,7 +102,9 @@ def print_recall(
         said = f"said {cell(each.said_at)} · " if each.said_at else ""
         if each.superseded_by is not None:
             said += f"until {cell(each.superseded_at)}, replaced by {each.superseded_by} · "
-        say(f"    {said}layer {each.layer} · importance {each.importance:.2f}", style="dim")
+        layer = "no links lead here" if each.layer is None else f"layer {each.layer}"
+        layer += " · out of reach" if each.out_of_reach else ""
+        say(f"    {said}{layer} · importance {each.importance:.2f}", style="dim")
     for place, gone in enumerate(found.forgotten, start=len(found.memories)):
         if place:
             say()

@@ -3,6 +3,7 @@
 Storage looks up the links of one layer at a time; this module interprets them.
 """
 
+import math
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -32,10 +33,13 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """A reached living node: its distance in links, and the strength product of its best way."""
+    """A reached living node: its distance in links, and the strength product of its best way.
+
+    ``layer`` is None if no way leads to it; its strength is 0 then.
+    """
 
     node_id: int
-    layer: int
+    layer: int | None
     strength: float
     kind: NodeKind
 
@@ -77,14 +81,22 @@ class Walk:
             self.reached[node_id] = Reached(node_id, self.layer, strength, kind)
         self.frontier = tuple(found)
 
+    def add_unreached(self, memories: Iterable[int]) -> None:
+        """Add memories to which no way leads, behind all others."""
+        for each in memories:
+            self.reached.setdefault(each, Reached(each, None, 0.0, NodeKind.MEMORY))
+
     def memories(self, matches: Mapping[int, float] | None) -> list[Reached]:
         """Return reached memories that match (None: all), by layer, strength, match, then id."""
-        in_reach = (each for each in self.reached.values() if each.kind is NodeKind.MEMORY)
-        if matches is None:
-            return sorted(in_reach, key=lambda each: (each.layer, -each.strength, each.node_id))
+
+        def order(each: Reached) -> tuple[float, float, float, int]:
+            layer = math.inf if each.layer is None else each.layer
+            match = matches[each.node_id] if matches is not None else 0.0
+            return layer, -each.strength, -match, each.node_id
+
+        reached = (each for each in self.reached.values() if each.kind is NodeKind.MEMORY)
         return sorted(
-            (each for each in in_reach if each.node_id in matches),
-            key=lambda each: (each.layer, -each.strength, -matches[each.node_id], each.node_id),
+            (each for each in reached if matches is None or each.node_id in matches), key=order
         )
 
     def _add_forgotten(self, step: Step, strength: float) -> None:
@@ -125,6 +137,7 @@ def why_nothing(*, pending: bool, out_of_reach: bool, forgotten: bool) -> Miss:
 
 SEPARATOR = "\n---\n"
 _MEMORY = {Language.ENGLISH: "[memory] ", Language.CHINESE: "[记忆] "}
+_OUT_OF_REACH = {Language.ENGLISH: "(out of reach) ", Language.CHINESE: "（未触及）"}
 _UNTIL = {Language.ENGLISH: "(until {}) ", Language.CHINESE: "（至 {} 为止）"}
 _FORGOTTEN = {Language.ENGLISH: "[forgotten] {}: {}", Language.CHINESE: "[遗忘] {}：{}"}
 _MISS = {
@@ -143,12 +156,16 @@ _MISS = {
 }
 
 
-def memory_entry(content: str, language: Language, until: datetime | None = None) -> str:
+def memory_entry(
+    content: str, language: Language, until: datetime | None = None, *, out_of_reach: bool = False
+) -> str:
     """Write a memory for recall's text form, in the memory's own language.
 
-    ``until``: the time since which another memory supersedes it (R6).
+    ``until``: the time since which another memory supersedes it (R6). ``out_of_reach``: it is
+    farther from the focus than was asked.
     """
-    return _MEMORY[language] + until_mark(until, language) + content
+    mark = _OUT_OF_REACH[language] if out_of_reach else ""
+    return _MEMORY[language] + mark + until_mark(until, language) + content
 
 
 def until_mark(until: datetime | None, language: Language) -> str:

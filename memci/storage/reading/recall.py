@@ -31,8 +31,9 @@ def keyword_columns(
 
 
 _SEEN = "SELECT n.id FROM node n WHERE n.agent_id = %(agent)s AND n.id = ANY(%(nodes)s) AND "
-_ANY = """
-SELECT EXISTS (SELECT 1 FROM node n WHERE n.agent_id = %(agent)s AND n.kind = 'memory' AND {})
+_LATEST = """
+SELECT n.id FROM node n WHERE n.agent_id = %(agent)s AND n.kind = 'memory' AND {}
+ ORDER BY n.id DESC LIMIT %(limit)s
 """
 # The forgotten node of a dangling link ``l``. Its session and user are those of its last message,
 # since no trail keeps them. Without a known tier it counts as short-term. Once any of its messages
@@ -103,10 +104,13 @@ def seen(
     return set(connection.exec_driver_sql(_SEEN + visibility.condition, values).scalars())
 
 
-def has_memories(connection: Connection, agent_id: str, visibility: Visibility) -> bool:
-    """Return True if the agent has a visible memory."""
-    values = {**visibility.values, "agent": agent_id}
-    return bool(connection.exec_driver_sql(_ANY.format(visibility.condition), values).scalar())
+def latest_memories(
+    connection: Connection, agent_id: str, visibility: Visibility, limit: int
+) -> list[int]:
+    """Return the newest visible memories."""
+    values = {**visibility.values, "agent": agent_id, "limit": limit}
+    rows = connection.exec_driver_sql(_LATEST.format(visibility.condition), values)
+    return list(rows.scalars())
 
 
 _FOCUS = "SELECT node_id FROM focus WHERE agent_id = %s ORDER BY mentioned DESC"

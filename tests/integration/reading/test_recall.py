@@ -50,7 +50,7 @@ def test_links_are_followed_both_ways_layer_by_layer(reader: Reader, travel: Sto
 
 def test_depth_limits_the_layers(reader: Reader, travel: Stored):
     assert [each.node_id for each in recall(reader, depth=1).memories] == [2, 3]
-    assert recall(reader, depth=0).memories == []
+    assert all(each.out_of_reach for each in recall(reader, depth=0).memories)
 
 
 def test_depth_defaults_to_the_agents_own_parameter(reader: Reader, travel: Stored):
@@ -232,9 +232,28 @@ class TestMisses:
         alice.say("Tulips for Grace.")
         assert recall(reader).miss is Miss.FORGOTTEN
 
-    def test_out_of_reach_is_not_never_known(self, reader: Reader, travel: Stored):
-        assert recall(reader, "shoes", depth=1).miss is Miss.OUT_OF_REACH
-        assert recall(reader, "shoes", depth=3).miss is None
+    def test_out_of_reach_is_shown_and_marked(self, reader: Reader, travel: Stored):
+        found = recall(reader, "shoes", depth=1)
+        assert found.miss is Miss.OUT_OF_REACH
+        nearer = recall(reader, "shoes", depth=3)
+        assert nearer.miss is None
+        assert [each.node_id for each in found.memories] == [
+            each.node_id for each in nearer.memories
+        ]
+        assert {each.out_of_reach for each in found.memories} == {True}
+        assert {each.out_of_reach for each in nearer.memories} == {False}
+        said = text(reader, "shoes", depth=1)
+        assert said.startswith("[memory] (out of reach) ")
+        assert "far from" not in said
+
+    def test_a_memory_without_a_way_to_it_is_shown_last(self, reader: Reader, alice: Stored):
+        far = alice.remember("Tulips and roses for Grace.")
+        near = alice.remember("Tulips from Oslo.")
+        entity = alice.entity("Oslo")
+        alice.link(entity, near)
+        found = recall(reader, "tulips", depth=0).memories
+        assert [(each.node_id, each.layer) for each in found] == [(near, 1), (far, None)]
+        assert [each.node_id for each in recall(reader, depth=0).memories] == [near, far]
 
 
 def test_memories_of_other_agents_are_not_recalled(reader: Reader, travel: Stored):
