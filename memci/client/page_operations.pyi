@@ -6,8 +6,8 @@ from typing import Literal
 from memci.client.method import Methods, TransportT, method
 from memci.client.requests import Flow
 from memci.domain.pages.page import Permission, SegmentKind
+from memci.domain.pages.pins import PinKind
 from memci.domain.pages.window_text import Format
-from memci.language.key_messages.rules import PinKind
 from memci.schemas.pages import (
     CollapseAnswer,
     PageChange,

@@ -51,7 +51,7 @@ def all_jobs(
         DocumentIndexing(database, models, ExtractionLimits()),
         PageNaming(database, models.summarizer, pages),
         ItemIndexing(database, models),
-        MessageTracking(database, models.tokens, settings.pages),
+        MessageTracking(database, models.sentences, models.tokens, settings.pages),
     ]
     return {handler.kind: handler for handler in handlers}
 

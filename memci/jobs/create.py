@@ -118,7 +118,11 @@ class MemoryCreation:
 
         wanted = payload.get("wanted", ())
         thinking = self.think(job.agent_id, job.id, read, wanted=wanted)
-        return _Effect(*thinking, wanted=wanted, tracks=is_to_track(thinking.texts.messages))
+        return _Effect(
+            *thinking,
+            wanted=wanted,
+            tracks=is_to_track(thinking.texts.messages, self._models.sentences),
+        )
 
     def replay(
         self, agent_id: str, job_id: UUID, seqs: Sequence[int], details: Mapping[str, Any]

@@ -209,7 +209,7 @@ class MessageIndexing:
             count = models.tokens.count
             if sum(count(m.text) + _TOKENS_PER_MESSAGE for m in window) > self._limits.tokens:
                 outgrown = [message.seq for message in window if message.seq < recent]
-        tracks = is_to_track(messages)
+        tracks = is_to_track(messages, models.sentences)
 
         def effect(connection: Connection) -> Mapping[str, Any]:
             seqs = [message.seq for message in texts.messages]

@@ -9,17 +9,16 @@ from typing import Any, TypeAlias
 
 from memci.domain.job import Job, JobKind
 from memci.domain.pages.automatic_pins import bound_to, pinned
+from memci.domain.pages.key_messages import KeySentence, key_sentences, may_have_keys
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.pins import Maker, Pin
 from memci.domain.pages.tree import Viewer
 from memci.domain.session.plan import Plan
 from memci.domain.session.plan_tracker import PlanSigns, follow, plan_signs
-from memci.language.key_messages.detector import KeySentence, key_sentences
-from memci.language.sentences import sentence_spans
 from memci.message import Message
 from memci.queue import mailbox
 from memci.queue.runner import Effect
-from memci.smallmodel.ports import TokenCounter
+from memci.smallmodel.ports import SentenceReader, TokenCounter
 from memci.storage import plans as stored_plans
 from memci.storage.agents import page_rules_of
 from memci.storage.messages import stored_seqs
@@ -43,9 +42,9 @@ class _Finding:
 _Viewed: TypeAlias = tuple[Viewer, _Finding]
 
 
-def is_to_track(messages: Iterable[Message]) -> bool:
+def is_to_track(messages: Sequence[Message], reader: SentenceReader) -> bool:
     """Return True if any of these messages has key sentences or signs of a plan."""
-    return any(_find(messages))
+    return any(_find(messages, reader))
 
 
 class MessageTracking:
@@ -57,6 +56,7 @@ class MessageTracking:
     def __init__(
         self,
         database: Database,
+        reader: SentenceReader,
         counter: TokenCounter,
         rules: PageRules,
         *,
@@ -64,6 +64,7 @@ class MessageTracking:
     ) -> None:
         """Take the rules of agents that set none; one job examines ``most`` messages."""
         self._database = database
+        self._reader = reader
         self._counter = counter
         self._rules = rules
         self._most = most
@@ -73,7 +74,7 @@ class MessageTracking:
         with self._database.agent_snapshot(job.agent_id) as connection:
             waiting = stored_plans.untracked_messages(connection, job.agent_id, self._most)
             rules = page_rules_of(connection, job.agent_id, self._rules)
-        findings = list(_find(waiting.messages))
+        findings = list(_find(waiting.messages, self._reader))
         return _Effect(job.agent_id, waiting, findings, rules, self._counter)
 
 
@@ -132,10 +133,13 @@ class _Effect:
         return changed
 
 
-def _find(messages: Iterable[Message]) -> Iterator[_Finding]:
+def _find(messages: Sequence[Message], reader: SentenceReader) -> Iterator[_Finding]:
+    users = [message for message in messages if may_have_keys(message)]
+    read = dict(zip((message.seq for message in users), reader.read(users), strict=True))
     for message in messages:
-        keys = key_sentences(message, sentence_spans)
-        plan = plan_signs(message, sentence_spans)
+        sentences = read.get(message.seq, ())
+        keys = key_sentences(message, ((each.start, each.stop, each.key) for each in sentences))
+        plan = plan_signs(message)
         if keys or plan:
             yield _Finding(message, keys, plan)
 

@@ -30,6 +30,8 @@ _LIST_NUMBER = re.compile(r"^\s*\(?\d{1,3}\.$")
 _WRAPPED = 60
 _LONGEST_ABBREVIATION = 12
 
+_SOUND = re.compile(r"[\W_]+")
+
 Span = tuple[int, int]
 
 
@@ -44,6 +46,11 @@ def sentence_spans(text: str) -> list[Span]:
 def sentences(text: str) -> list[str]:
     """Return the sentences of ``text``."""
     return [text[start:end] for start, end in sentence_spans(text)]
+
+
+def normalized_words(text: str) -> str:
+    """Return the words of a text for comparison, without case and marks."""
+    return _SOUND.sub(" ", text.casefold()).strip()
 
 
 def _blocks(text: str) -> Iterator[tuple[int, int, bool]]:

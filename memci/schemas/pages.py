@@ -24,11 +24,11 @@ from memci.domain.pages.page import (
     Segment,
     SegmentKind,
 )
+from memci.domain.pages.pins import PinKind
 from memci.domain.pages.render import Rendering
 from memci.domain.pages.tree import PageState, page_state
 from memci.domain.pages.window_text import Format
 from memci.domain.session.plan import LONGEST_STEP, MOST_STEPS, Plan, StepState
-from memci.language.key_messages.rules import PinKind
 from memci.schemas.base import Answer, BudgetTokens, ForeignId, Request, Text, with_words
 from memci.schemas.reads import ContextMessage
 

@@ -20,11 +20,10 @@ from memci.domain.agent_id import ANOTHER_SCRIPT
 from memci.domain.context.message_list import Section
 from memci.domain.documents import COLLECTION_PATTERN
 from memci.domain.memory.recall import Miss
-from memci.domain.pages.pins import Maker
+from memci.domain.pages.pins import Maker, PinKind
 from memci.domain.search.candidate import Channel, Source
 from memci.domain.session.plan import StepState
 from memci.domain.token_counts import Utterance
-from memci.language.key_messages.rules import PinKind
 from memci.message import Role
 from memci.schemas import base
 from memci.schemas.messages import ToolCall

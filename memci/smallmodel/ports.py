@@ -11,6 +11,7 @@ from typing import Protocol, runtime_checkable
 
 from memci.domain.memory.node import NodeType
 from memci.domain.pages.interaction_outline import Outline
+from memci.domain.pages.pins import PinKind
 from memci.domain.search.late_interaction import QuestionTokens
 from memci.domain.token_counts import Count
 from memci.language.detection import Language
@@ -76,6 +77,23 @@ class RelationNamer(Protocol):
 
         In ``language``; 1 to 32 characters each.
         """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ReadSentence:
+    """A sentence at [start, stop) of a message's text, in characters; ``key``: its kind (R7)."""
+
+    start: int
+    stop: int
+    key: PinKind | None
+
+
+class SentenceReader(Protocol):
+    """Reads what the sentences of messages are."""
+
+    def read(self, messages: Sequence[Message]) -> list[list[ReadSentence]]:
+        """Return the sentences of each message in order; none for a message without text."""
         ...
 
 

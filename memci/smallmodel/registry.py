@@ -22,6 +22,7 @@ from memci.smallmodel.offline.e5_embedder import OfflineEmbedder
 from memci.smallmodel.offline.index_terms import OfflineLexicon
 from memci.smallmodel.offline.relation_namer import OfflineRelationNamer
 from memci.smallmodel.offline.segmenter import OfflineSegmenter
+from memci.smallmodel.offline.sentence_reader import OfflineSentenceReader
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 
@@ -39,6 +40,7 @@ class SmallModels:
     judge: ports.Judge
     summarizer: ports.Summarizer
     embedder: ports.Embedder
+    sentences: ports.SentenceReader
     lexicon: ports.Lexicon
     tokens: ports.TokenCounter
     query_planner: ports.QueryPlanner | None = None  # None: questions are searched unchanged
@@ -76,8 +78,8 @@ def build_small_models(settings: Settings) -> SmallModels:
         return _third_party(task, name, settings)
 
     planner = "query_planner" in settings.models
-    folder = settings.embedder_folder
-    embedder: ports.Embedder = adapter("embedder", lambda: OfflineEmbedder(folder))
+    built_in = OfflineEmbedder(settings.embedder_folder)
+    embedder: ports.Embedder = adapter("embedder", lambda: built_in)
     return SmallModels(
         segmenter=adapter("segmenter", lambda: OfflineSegmenter(lambda: embedder.space)),
         annotator=adapter("annotator", OfflineAnnotator),
@@ -86,6 +88,7 @@ def build_small_models(settings: Settings) -> SmallModels:
         judge=adapter("judge", OfflineJudge),
         summarizer=adapter("summarizer", OfflineSummarizer),
         embedder=embedder,
+        sentences=OfflineSentenceReader(built_in),
         lexicon=OfflineLexicon(),
         tokens=OfflineTokenCounter(settings.tokenizer),
         query_planner=adapter("query_planner", OfflineQueryPlanner) if planner else None,

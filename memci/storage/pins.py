@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, Row
 
 from memci.domain.pages.automatic_pins import bound_to
-from memci.domain.pages.pins import Maker, Pin
-from memci.language.key_messages.rules import PinKind
+from memci.domain.pages.pins import Maker, Pin, PinKind
 from memci.message import Message
 from memci.storage.messages import COLUMNS, read_messages, to_message
 

@@ -10,13 +10,12 @@ from hypothesis import strategies as st
 
 from memci.domain.pages.chapters import settle
 from memci.domain.pages.parameters import PageRules
-from memci.domain.pages.pins import PINS, Pin
+from memci.domain.pages.pins import PINS, Pin, PinKind
 from memci.domain.pages.render import Rendering
 from memci.domain.pages.tree import Tree
 from memci.domain.pages.window_labels import labels_of
 from memci.domain.pages.window_text import BlockWriter, Format, PageContent
 from memci.language.detection import Language
-from memci.language.key_messages.rules import PinKind
 from memci.message import Message, Role, note_metadata
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 

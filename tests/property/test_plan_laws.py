@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import pairwise
 
@@ -10,21 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memci.domain.pages.automatic_pins import bound_to, pinned
+from memci.domain.pages.key_messages import LONGEST, key_sentences
 from memci.domain.pages.parameters import PageRules
-from memci.domain.pages.pins import Maker, Pin
+from memci.domain.pages.pins import Maker, Pin, PinKind
 from memci.domain.session.plan import MOST_STEPS, StepState, finished_message_seqs
 from memci.domain.session.plan_tracker import follow, plan_signs
-from memci.language.key_messages.detector import (
-    LONGEST,
-    key_message_kind,
-    key_sentences,
-    normalized_words,
-)
-from memci.language.key_messages.rules import PinKind
-from memci.language.sentences import sentence_spans
+from memci.language.sentences import normalized_words, sentence_spans
 from memci.message import Message, Role
 from tests.support.agent_talk import CHINESE, ENGLISH
-from tests.support.everyday_talk import GOALS, NO_KEY_MESSAGES, REQUESTS
 from tests.support.examples import examples
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -44,7 +36,6 @@ STEPS = [
 SAID = st.lists(
     st.one_of(
         st.sampled_from([said for said, _ in (*ENGLISH, *CHINESE)]), st.sampled_from(STEPS),
-        st.sampled_from([*REQUESTS, *GOALS, *NO_KEY_MESSAGES]),
         st.text(max_size=40),
     ),
     max_size=8,
@@ -60,30 +51,29 @@ def messages_of(talk):
     ]
 
 
+def keys_of(message):
+    """Every third sentence is of no kind."""
+    kinds = [None, PinKind.TASK, PinKind.CONSTRAINT]
+    spans = enumerate(sentence_spans(message.text))
+    return key_sentences(message, [(start, stop, kinds[at % 3]) for at, (start, stop) in spans])
+
+
 @many
 @given(SAID)
 def test_key_sentences_are_parts_of_the_message_and_none_is_found_twice(said):
     (message,) = messages_of([(said, Role.USER)])
-    found = key_sentences(message, sentence_spans)
+    found = keys_of(message)
     assert all(said[each.start : each.end] == each.text for each in found)
     assert all(len(each.text) <= LONGEST for each in found)
     assert all(one.end <= other.start for one, other in pairwise(found))
     assert len({normalized_words(each.text) for each in found}) == len(found)
-    assert found == key_sentences(message, sentence_spans)
-
-
-@many
-@given(SAID)
-def test_a_name_of_the_user_adds_no_key_sentence(said):
-    (message,) = messages_of([(said, Role.USER)])
-    named = key_sentences(replace(message, name="Ann"), sentence_spans)
-    assert all(key_message_kind(each.text) for each in named)
+    assert found == keys_of(message)
 
 
 def findings(talk, last=0):
     found = []
     for message in messages_of(talk):
-        for key in key_sentences(message, sentence_spans):
+        for key in keys_of(message):
             span, session = (key.start, key.end), bound_to(key.kind, "s")
             number = last + len(found) + 1
             found.append(
@@ -135,7 +125,7 @@ def test_refused_findings_are_not_pinned(talk, rules):
 def test_a_plan_is_sound_after_each_message(talk):
     plan = None
     for message in messages_of(talk):
-        signs = plan_signs(message, sentence_spans)
+        signs = plan_signs(message)
         before, plan = plan, follow(plan, message, signs, None)
         if not signs:
             assert plan is before
@@ -163,9 +153,9 @@ def test_a_repeated_list_is_the_same_plan(talk):
     messages = messages_of(talk)
     plan = None
     for message in messages:
-        plan = follow(plan, message, plan_signs(message, sentence_spans), None)
-        listing = plan_signs(message, sentence_spans).listing
+        plan = follow(plan, message, plan_signs(message), None)
+        listing = plan_signs(message).listing
         if plan is not None and listing and plan.made_seq == message.seq:
-            again = follow(plan, message, plan_signs(message, sentence_spans), None)
+            again = follow(plan, message, plan_signs(message), None)
             assert again.made_seq == plan.made_seq
             assert {each.text for each in plan.steps} <= {each.text for each in again.steps}

@@ -14,11 +14,10 @@ from memci.domain.context.materials import Materials
 from memci.domain.context.message_list import Section
 from memci.domain.context.rendering import named
 from memci.domain.context.session_summary import messages_at_once, summarised
-from memci.domain.pages.pins import Pin
+from memci.domain.pages.pins import Pin, PinKind
 from memci.domain.session.interaction import interactions
 from memci.errors import BudgetTooSmallError
 from memci.language.detection import Language
-from memci.language.key_messages.rules import PinKind
 from memci.language.sentences import sentence_spans
 from memci.language.summary_lines import (
     Line,

@@ -5,18 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from hashlib import blake2b
 from zlib import crc32
 
 import numpy as np
 import numpy.typing as npt
 
+from memci.config.settings import Settings
 from memci.domain.memory.node import NodeType
 from memci.domain.search.late_interaction import QuestionTokens
 from memci.errors import SmallModelUnavailableError
 from memci.language.detection import Language, language_of
 from memci.language.worth import Judgement
 from memci.message import Message
+from memci.smallmodel.offline.e5_embedder import OfflineEmbedder
+from memci.smallmodel.offline.sentence_reader import OfflineSentenceReader
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
 from memci.smallmodel.ports import Annotation, TopicSegment
 from memci.smallmodel.vector_space import Vectors, VectorSpace
@@ -161,6 +165,18 @@ class FourCharactersAToken:
         return len(text) // 4 + 1
 
 
+@cache
+def built_in() -> tuple[OfflineEmbedder, OfflineSentenceReader]:
+    """Return the real embedder and reader; they load at their first text."""
+    embedder = OfflineEmbedder(Settings().embedder_folder)
+    return embedder, OfflineSentenceReader(embedder)
+
+
+def built_in_reader() -> OfflineSentenceReader:
+    """Return the real reader of sentences."""
+    return built_in()[1]
+
+
 @dataclass
 class ScriptedModels:
     segmenter: OneSegmentAMessage = field(default_factory=OneSegmentAMessage)
@@ -169,6 +185,7 @@ class ScriptedModels:
     compressor: ScriptedCompressor = field(default_factory=ScriptedCompressor)
     judge: ScriptedJudge = field(default_factory=ScriptedJudge)
     embedder: BagOfWords = field(default_factory=BagOfWords)
+    sentences: OfflineSentenceReader = field(default_factory=built_in_reader)
     lexicon: LowerCaseWords = field(default_factory=LowerCaseWords)
     tokens: FourCharactersAToken = field(default_factory=FourCharactersAToken)
     summarizer: OfflineSummarizer = field(default_factory=OfflineSummarizer)

@@ -28,7 +28,8 @@ class TrackingUnderTest:
 
     @property
     def handler(self) -> MessageTracking:
-        return MessageTracking(self.ada.database, COUNTER, self.rules, most=self.most)
+        reader = self.ada.models.sentences
+        return MessageTracking(self.ada.database, reader, COUNTER, self.rules, most=self.most)
 
     def begin(self) -> Effect:
         job: Job = replace(self.ada.job(0, 0), kind=JobKind.TRACK_MESSAGES)

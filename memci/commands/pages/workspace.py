@@ -8,12 +8,11 @@ from typing import NamedTuple, TypedDict, TypeVar
 from memci.domain.pages.page import Page
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
-from memci.domain.pages.pins import Maker, Pin
+from memci.domain.pages.pins import Maker, Pin, PinKind
 from memci.domain.pages.render import Rendering
 from memci.domain.pages.tree import Tree, no_page
 from memci.domain.pages.undo import Edit, merged_edits
 from memci.errors import NotFoundError, RefusedError, TooLargeError
-from memci.language.key_messages.rules import PinKind
 from memci.message import Message
 from memci.schemas.pages import PageOut, page_out
 from memci.storage.pages.tree import load_pages

@@ -13,7 +13,7 @@ from memci.domain.session.plan import Plan, whole_text, with_states
 from memci.domain.session.plan_tracker import item_of, listed
 from memci.errors import ConflictError, NotFoundError, TooLargeError
 from memci.language.detection import language_of
-from memci.language.key_messages.detector import normalized_words
+from memci.language.sentences import normalized_words
 from memci.message import AppendLimits, CorrectedMemory, NewMessage, Remember, Role, note_metadata
 from memci.queue.intake import Append, append_in
 from memci.schemas.base import Answer

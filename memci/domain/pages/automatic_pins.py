@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from memci.domain.pages.parameters import PageRules
-from memci.domain.pages.pins import Maker, Pin
-from memci.language.key_messages.detector import normalized_words
-from memci.language.key_messages.rules import PinKind
-from memci.language.key_messages.single_values import single_value_of
+from memci.domain.pages.pins import Maker, Pin, PinKind
+from memci.language.sentences import normalized_words
+from memci.language.single_values import single_value_of
 
 # Tokens of a pin's line beside its text: its number and its kind.
 _LINE_TOKENS = 8

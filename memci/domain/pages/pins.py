@@ -6,10 +6,19 @@ from datetime import datetime
 from enum import StrEnum
 
 from memci.domain.pages.window_labels import Labels, fenced
-from memci.language.key_messages.rules import PinKind
 
 # Their name in the tokens by segment; so no segment may have this id.
 PINS = "pins"
+
+
+class PinKind(StrEnum):
+    """The kind of a pin."""
+
+    TASK = "task"
+    CONSTRAINT = "constraint"
+    PREFERENCE = "preference"
+    DECISION = "decision"
+    NOTE = "note"
 
 
 class Maker(StrEnum):

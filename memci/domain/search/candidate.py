@@ -5,10 +5,9 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import NamedTuple, TypeAlias
 
-from memci.domain.pages.pins import Maker
+from memci.domain.pages.pins import Maker, PinKind
 from memci.domain.search.passages import Passage
 from memci.domain.session.plan import StepState
-from memci.language.key_messages.rules import PinKind
 from memci.language.times.ranges import TimeSpan
 from memci.message import Message, Role
 

@@ -16,7 +16,7 @@ from memci.domain.session.plan import (
     made_of,
     with_states,
 )
-from memci.language.key_messages.detector import Cutter, normalized_words
+from memci.language.sentences import normalized_words, sentence_spans
 from memci.message import Message, Role
 
 _LEAST = 2  # a list with fewer steps is no plan
@@ -254,12 +254,12 @@ class Progress:
     state: StepState
 
 
-def progress_in(text: str, cut: Cutter) -> list[Progress]:
+def progress_in(text: str) -> list[Progress]:
     """Return the state changes of plan steps in a text, in its order."""
     text = text[:_SEARCHED]
     return [
         progress
-        for start, end in cut(text)
+        for start, end in sentence_spans(text)
         if end - start <= _LONGEST
         for progress in _progress_in_sentence(text[start:end])
     ]
@@ -357,7 +357,7 @@ class PlanSigns:
         return self.listing is not None or bool(self.progress)
 
 
-def plan_signs(message: Message, cut: Cutter) -> PlanSigns:
+def plan_signs(message: Message) -> PlanSigns:
     """Return a message's content about plans; notes and other roles have none."""
     if message.role not in _SPEAKERS or message.is_note:
         return PlanSigns()
@@ -367,7 +367,7 @@ def plan_signs(message: Message, cut: Cutter) -> PlanSigns:
         return PlanSigns()
     listing = listing_in(message.content)
     # The states in a plan are complete; the text around it is about them.
-    progress = [] if listing and listing.is_plan else progress_in(message.content, cut)
+    progress = [] if listing and listing.is_plan else progress_in(message.content)
     return PlanSigns(listing, progress)
 
 

@@ -14,16 +14,22 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from memci.domain.search.late_interaction import QuestionTokens
+from memci.domain.search.passages import passages_of
 from memci.language.loading import LoadOnce
-from memci.smallmodel.offline.e5_files import GRAPH, TOKENIZER, model_folder
+from memci.language.sentences import Span, sentence_spans
+from memci.smallmodel.offline import sentence_model
+from memci.smallmodel.offline.e5_files import GRAPH, SENTENCES, TOKENIZER, model_folder
 from memci.smallmodel.offline.e5_graph import POSITIONS
+from memci.smallmodel.offline.sentence_model import BEGIN, END, FEATURES, PASSAGE
 from memci.smallmodel.vector_space import Vectors, VectorSpace
+
+T = TypeVar("T")
 
 MODEL = "multilingual-e5-small"
 DIMENSION = 384
@@ -31,9 +37,8 @@ DIMENSION = 384
 # answers lie.
 QUERY_MAP = "e5_query_map.npy"
 
-# The model was trained with these.
-_PASSAGE, _QUERY = "passage: ", "query: "
-_BEGIN, _END = 0, 2
+# The model was trained with it before questions.
+_QUERY = "query: "
 # More characters than any text of as many tokens as the model reads.
 _MOST_CHARACTERS = 1 << 16
 # Tokens in one forward pass.
@@ -61,6 +66,7 @@ def mapped(questions: Vectors, query_map: Vectors) -> Vectors:
 class _Model:
     tokenizer: Any  # sentencepiece.SentencePieceProcessor
     session: Any  # onnxruntime.InferenceSession
+    sentences: Any  # of the adapted layers
 
 
 class OfflineEmbedder:
@@ -76,7 +82,8 @@ class OfflineEmbedder:
         """
         self._query_map = query_map
         self._model = LoadOnce(lambda: _load(model_folder(parent)))
-        self._recent = _RecentVectors(_REMEMBERED)
+        self._recent = _Recent[Vectors](_REMEMBERED)
+        self._sentences = _Recent[Sentences](_REMEMBERED)
 
     @property
     def model(self) -> str:
@@ -99,7 +106,7 @@ class OfflineEmbedder:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return unit vectors of texts to be found, shape (len(texts), 384)."""
-        return self._embed(_PASSAGE, texts)
+        return self._embed(PASSAGE, texts)
 
     def embed_questions(self, texts: Sequence[str]) -> Vectors:
         """Return vectors of questions, shape (len(texts), 384), of about unit length."""
@@ -107,30 +114,73 @@ class OfflineEmbedder:
 
     def encode(self, texts: Sequence[str]) -> tuple[Vectors, list[bytes]]:
         """Return the vectors of ``embed``, and 384 sign bits for each of the rarest 128 tokens."""
-        vectors, tokens = self._encode([_PASSAGE + text for text in texts], _PASSAGE)
-        return vectors, [each.rarest(_MOST_TOKENS).tobytes() for each in tokens]
+        read = self._read(texts)
+        bits = [each.tokens.rarest(_MOST_TOKENS).tobytes() for each in read]
+        return np.array([each.vector for each in read]).reshape(-1, DIMENSION), bits
 
     def encode_question(self, text: str) -> tuple[Vectors, QuestionTokens]:
         """Return the vector of a question, shape (384,), and its tokens.
 
         A token weighs more the rarer it is in the vocabulary.
         """
-        vectors, (found,) = self._encode([_QUERY + text], _QUERY)
-        return self._mapped(vectors)[0], QuestionTokens(found.bits, found.rarities)
+        model = self._model.get()
+        ids = _ids(model, _QUERY + text)
+        ((vector,), (states,)) = _run(model, [ids], "vector", "tokens")
+        tokens = _tokens(model, ids, states, len(model.tokenizer.encode(_QUERY)))
+        return self._mapped(vector), QuestionTokens(tokens.bits, tokens.rarities)
+
+    def sentences(self, texts: Sequence[str]) -> list[Sentences]:
+        """Return the sentences of texts as the sentence model reads them (E9).
+
+        Those that one run cannot hold are read in the passages of the text. A text that was encoded
+        lately is not read again.
+        """
+        pieces = [[(0, len(text)), *passages_of(text)] for text in texts]
+        asked = [
+            text[start:stop] for text, own in zip(texts, pieces, strict=True) for start, stop in own
+        ]
+        keys = [_digest(each) for each in asked]
+        known = self._sentences.look_up(keys)
+        unread = {key: text for key, text in zip(keys, asked, strict=True) if key not in known}
+        known |= {
+            key: each.sentences
+            for key, each in zip(unread, self._read(list(unread.values())), strict=True)
+        }
+        found = iter([known[key] for key in keys])
+        return [Sentences.joined([(start, next(found)) for start, _ in own]) for own in pieces]
+
+    def _read(self, texts: Sequence[str]) -> list[_Read]:
+        """Read texts to be found; remember their sentences."""
+        model, clean = self._model.get(), [_clean(each) for each in texts]
+        spans = [sentence_spans(each) for each in clean]
+        tokens = [
+            sentence_model.tokens_of(model.tokenizer, *each)
+            for each in zip(clean, spans, strict=True)
+        ]
+        begin, found = len(model.tokenizer.encode(PASSAGE)), dict[int, _Read]()
+        for batch in _batches([each.ids for each in tokens]):
+            run = [tokens[each].ids for each in batch]
+            vectors, states, middle = _run(model, run, "vector", "tokens", "middle")
+            (adapted,) = model.sentences.run(["sentences"], {"middle": middle})
+            for each, vector, last, changed in zip(batch, vectors, states, adapted, strict=True):
+                own = tokens[each].spans
+                sentences = Sentences(spans[each][: len(own)], sentence_model.pooled(changed, own))
+                found[each] = _Read(
+                    vector, _tokens(model, tokens[each].ids, last, begin), sentences
+                )
+        self._sentences.add({_digest(text): found[at].sentences for at, text in enumerate(texts)})
+        return [found[at] for at in range(len(texts))]
 
     def _mapped(self, questions: Vectors) -> Vectors:
         return mapped(questions, _query_map() if self._query_map is None else self._query_map)
 
     def _embed(self, prefix: str, texts: Sequence[str]) -> Vectors:
         prefixed = [prefix + text for text in texts]
-        keys = [
-            hashlib.blake2b(text.encode(errors="replace"), digest_size=16).digest()
-            for text in prefixed
-        ]
+        keys = [_digest(text) for text in prefixed]
         known = self._recent.look_up(keys)
         missing = {key: text for key, text in zip(keys, prefixed, strict=True) if key not in known}
         if missing:
-            fresh = dict(zip(missing, self._encode(list(missing.values()))[0], strict=True))
+            fresh = dict(zip(missing, self._encode(list(missing.values())), strict=True))
             self._recent.add(fresh)
             known |= fresh
         vectors = np.empty((len(texts), DIMENSION), dtype=np.float32)
@@ -138,26 +188,40 @@ class OfflineEmbedder:
             vectors[row] = known[key]
         return vectors
 
-    def _encode(self, texts: list[str], prefix: str = "") -> tuple[Vectors, list[_Tokens]]:
-        """Return vectors; with their ``prefix``, also the tokens of the texts after it."""
+    def _encode(self, texts: list[str]) -> Vectors:
         model = self._model.get()
-        # A lone surrogate has no UTF-8, and the tokenizer takes nothing else.
-        clean = [text[:_MOST_CHARACTERS].encode(errors="replace").decode() for text in texts]
-        tokens = [
-            [_BEGIN, *found[: POSITIONS - 2], _END] for found in model.tokenizer.encode(clean)
-        ]
+        tokens = [_ids(model, text) for text in texts]
         vectors = np.empty((len(texts), DIMENSION), dtype=np.float32)
-        found: dict[int, _Tokens] = {}
-        begin = 1 + len(model.tokenizer.encode(prefix))
         for batch in _batches(tokens):
-            run = [tokens[each] for each in batch]
-            vectors[batch], states = _run(model, run, with_states=bool(prefix))
-            for row, each in enumerate(batch if prefix else ()):
-                own = slice(begin, len(tokens[each]) - 1)
-                scores = map(model.tokenizer.get_score, tokens[each][own])
-                rarities = -np.array(list(scores), dtype=np.float32)
-                found[each] = _Tokens(_sign_bits(states[row, own]), rarities)
-        return vectors, [found[each] for each in sorted(found)]
+            (vectors[batch],) = _run(model, [tokens[each] for each in batch], "vector")
+        return vectors
+
+
+@dataclass(frozen=True, slots=True)
+class Sentences:
+    """The sentences of a text: [start, stop) in characters, and features, shape (n, 256)."""
+
+    spans: Sequence[Span]
+    features: Vectors
+
+    @classmethod
+    def joined(cls, pieces: Sequence[tuple[int, Sentences]]) -> Sentences:
+        """Join pieces of a text by their beginnings; what two hold counts once."""
+        spans: list[Span] = []
+        features = []
+        for begin, piece in pieces:
+            for (start, stop), row in zip(piece.spans, piece.features, strict=True):
+                if not spans or begin + start >= spans[-1][1]:
+                    spans.append((begin + start, begin + stop))
+                    features.append(row)
+        return cls(spans, np.array(features, dtype=np.float32).reshape(-1, FEATURES))
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    vector: Vectors
+    tokens: _Tokens
+    sentences: Sentences
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +234,13 @@ class _Tokens:
         chosen = np.sort(np.argsort(-self.rarities, kind="stable")[:most])
         rarest: npt.NDArray[np.uint8] = self.bits[chosen]
         return rarest
+
+
+def _tokens(model: _Model, ids: list[int], states: Vectors, prefix: int) -> _Tokens:
+    """Return the tokens of a text behind a ``prefix`` of so many tokens."""
+    own = slice(1 + prefix, len(ids) - 1)
+    scores = map(model.tokenizer.get_score, ids[own])
+    return _Tokens(_sign_bits(states[own]), -np.array(list(scores), dtype=np.float32))
 
 
 def _sign_bits(states: Vectors) -> npt.NDArray[np.uint8]:
@@ -189,11 +260,23 @@ def _token_space() -> tuple[Vectors, Vectors]:
         return stored["mean"] @ rotation, rotation
 
 
-def _run(model: _Model, tokens: list[list[int]], *, with_states: bool) -> tuple[Vectors, Vectors]:
-    """Return vectors of texts of one length, and the states of their tokens if wanted."""
-    outputs = ["vector", "tokens"] if with_states else ["vector"]
+def _clean(text: str) -> str:
+    # A lone surrogate has no UTF-8, and the tokenizer takes nothing else.
+    return text[:_MOST_CHARACTERS].encode(errors="replace").decode()
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.blake2b(text.encode(errors="replace"), digest_size=16).digest()
+
+
+def _ids(model: _Model, text: str) -> list[int]:
+    return [BEGIN, *model.tokenizer.encode(_clean(text))[: POSITIONS - 2], END]
+
+
+def _run(model: _Model, tokens: list[list[int]], *outputs: str) -> list[Vectors]:
+    """Return the outputs of the graph for texts of one length."""
     found: list[Vectors] = model.session.run(outputs, {"ids": np.array(tokens, dtype=np.int64)})
-    return found[0], found[-1]
+    return found
 
 
 @cache
@@ -209,26 +292,26 @@ def _space() -> VectorSpace:
         return VectorSpace(np.load(file), _FLOOR)
 
 
-class _RecentVectors:
-    """The last vectors made, by digest; texts are not kept."""
+class _Recent(Generic[T]):
+    """The last things made, by the digest of their texts; texts are not kept."""
 
     def __init__(self, size: int) -> None:
         self._size = size
         self._lock = threading.Lock()
-        self._vectors: OrderedDict[bytes, Vectors] = OrderedDict()
+        self._made: OrderedDict[bytes, T] = OrderedDict()
 
-    def look_up(self, keys: Sequence[bytes]) -> dict[bytes, Vectors]:
+    def look_up(self, keys: Sequence[bytes]) -> dict[bytes, T]:
         with self._lock:
-            found = {key: self._vectors[key] for key in keys if key in self._vectors}
+            found = {key: self._made[key] for key in keys if key in self._made}
             for key in found:
-                self._vectors.move_to_end(key)
+                self._made.move_to_end(key)
         return found
 
-    def add(self, vectors: dict[bytes, Vectors]) -> None:
+    def add(self, made: dict[bytes, T]) -> None:
         with self._lock:
-            self._vectors |= vectors
-            while len(self._vectors) > self._size:
-                self._vectors.popitem(last=False)
+            self._made |= made
+            while len(self._made) > self._size:
+                self._made.popitem(last=False)
 
 
 def _batches(tokens: list[list[int]]) -> Iterator[list[int]]:
@@ -248,7 +331,10 @@ def _load(folder: Path) -> _Model:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 3  # errors
-    session = onnxruntime.InferenceSession(
-        str(folder / GRAPH), options, providers=["CPUExecutionProvider"]
+    graphs = (
+        onnxruntime.InferenceSession(
+            str(folder / name), options, providers=["CPUExecutionProvider"]
+        )
+        for name in (GRAPH, SENTENCES)
     )
-    return _Model(SentencePieceProcessor(model_file=str(folder / TOKENIZER)), session)
+    return _Model(SentencePieceProcessor(model_file=str(folder / TOKENIZER)), *graphs)

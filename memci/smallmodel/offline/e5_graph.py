@@ -29,6 +29,9 @@ _BLOCKS_OF_4_BITS = 1
 _INT8 = 127
 _MICROSOFT = "com.microsoft"
 _OPSET, _IR_VERSION = 18, 10
+# The last layers, which run a second time with adapters (E9), and the adapted parts of a layer.
+ADAPTED_LAYERS = 4
+ADAPTED = ("qkv", "ao", "fi", "fo")
 # The longest input, the marks of its beginning and end included.
 POSITIONS = 512
 
@@ -118,21 +121,31 @@ class _Reader:
 
 
 def build_graph(weights: Weights, *, quantized: bool = True) -> "onnx.ModelProto":
-    """Return the graph: ``ids`` of shape (b, s) to ``vector`` and ``tokens``.
+    """Return the graph: ``ids`` of shape (b, s) to ``vector``, ``tokens`` and ``middle``.
 
     ``vector``, shape (b, hidden), is the mean of the last layer over all tokens, scaled to length
-    one. ``tokens``, shape (b, s, hidden), is the last layer. There is no mask, so that attention
-    needs no matrix of s × s: texts of one run have the same number of tokens. Without ``quantized``
-    the linear layers are float32, to compare.
+    one. ``tokens``, shape (b, s, hidden), is the last layer, and ``middle`` the one before the
+    adapted layers. There is no mask, so that attention needs no matrix of s × s: texts of one run
+    have the same number of tokens. Without ``quantized`` the linear layers are float32, to compare.
     """
-    return _Builder(weights, quantized=quantized).model()
+    return _Builder(weights, {}, quantized=quantized).model()
+
+
+def build_sentence_graph(weights: Weights, adapters: Mapping[str, Array]) -> "onnx.ModelProto":
+    """Return the graph of the adapted layers: ``middle`` to ``sentences``, (b, s, hidden) both.
+
+    ``adapters`` are changes of low rank: ``l0.qkv.up``, shape (outputs, rank), times
+    ``l0.qkv.down``, shape (rank, inputs), and so on for each part of each adapted layer.
+    """
+    return _Builder(weights, adapters, quantized=True).sentence_model()
 
 
 class _Builder:
     """Adds nodes and weights layer by layer; each method returns the name of its output."""
 
-    def __init__(self, weights: Weights, *, quantized: bool) -> None:
+    def __init__(self, weights: Weights, adapters: Mapping[str, Array], *, quantized: bool) -> None:
         self._weights = weights
+        self._adapters = adapters
         self._quantized = quantized
         self._nodes: list[Any] = []
         self._constants: list[Any] = []
@@ -140,20 +153,37 @@ class _Builder:
     def model(self) -> "onnx.ModelProto":
         from onnx import TensorProto, helper  # noqa: PLC0415 - only for the conversion
 
-        hidden = self._weights.hidden
+        hidden, middle = self._weights.hidden, self._weights.layers - ADAPTED_LAYERS
         state = self._embedded()
         for layer in range(self._weights.layers):
+            if layer == middle:
+                state = self._node("Identity", [state], "middle")
             state = self._layer(f"l{layer}.", state)
         self._node("Identity", [state], "tokens")
         total = self._node("ReduceSum", ["tokens", self._numbers("axis.1", 1)], "sum", keepdims=0)
         self._node("LpNormalization", [total], "vector", axis=1, p=2)
+        vector = helper.make_tensor_value_info("vector", TensorProto.FLOAT, ["b", hidden])
+        ids = helper.make_tensor_value_info("ids", TensorProto.INT64, ["b", "s"])
+        return self._made_model("e5", ids, [vector, self._states("tokens"), self._states("middle")])
 
-        inputs = [helper.make_tensor_value_info("ids", TensorProto.INT64, ["b", "s"])]
-        outputs = [
-            helper.make_tensor_value_info("vector", TensorProto.FLOAT, ["b", hidden]),
-            helper.make_tensor_value_info("tokens", TensorProto.FLOAT, ["b", "s", hidden]),
-        ]
-        graph = helper.make_graph(self._nodes, "e5", inputs, outputs, self._constants)
+    def sentence_model(self) -> "onnx.ModelProto":
+        state = "middle"
+        for at in range(ADAPTED_LAYERS):
+            layer = self._weights.layers - ADAPTED_LAYERS + at
+            state = self._layer(f"l{layer}.", state, f"l{at}.")
+        self._node("Identity", [state], "sentences")
+        return self._made_model("sentences", self._states("middle"), [self._states("sentences")])
+
+    def _states(self, name: str) -> Any:
+        from onnx import TensorProto, helper  # noqa: PLC0415 - only for the conversion
+
+        shape: list[str | int | None] = ["b", "s", self._weights.hidden]
+        return helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+
+    def _made_model(self, name: str, given: Any, outputs: Sequence[Any]) -> "onnx.ModelProto":
+        from onnx import helper  # noqa: PLC0415 - only for the conversion
+
+        graph = helper.make_graph(self._nodes, name, [given], outputs, self._constants)
         versions = [helper.make_opsetid("", _OPSET), helper.make_opsetid(_MICROSOFT, 1)]
         return helper.make_model(graph, opset_imports=versions, ir_version=_IR_VERSION)
 
@@ -171,9 +201,15 @@ class _Builder:
         scale = [self._constant(f"emb.ln.{each}", self._floats(f"emb.ln.{each}")) for each in "wb"]
         return self._node("LayerNormalization", [total, *scale], "h", epsilon=self._weights.epsilon)
 
-    def _layer(self, name: str, state: str) -> str:
+    def _layer(self, name: str, state: str, adapter: str = "") -> str:
+        """Add a layer, changed by the ``adapter`` if it is named."""
         hidden = self._weights.hidden
-        joined = self._linear(name + "qkv", [name + each for each in "qkv"], state)
+
+        def linear(part: str, layers: Sequence[str], state: str) -> str:
+            sources = [name + each for each in layers]
+            return self._linear(name + part, sources, state, f"{adapter}{part}")
+
+        joined = linear("qkv", "qkv", state)
         parts = [name + each for each in ("query", "key", "value")]
         sizes = self._constant(name + "sizes", np.array([hidden] * 3))
         self._nodes.append(self._made("Split", [joined, sizes], parts, axis=2))
@@ -184,11 +220,11 @@ class _Builder:
             domain=_MICROSOFT,
             num_heads=self._weights.heads,
         )
-        seen = self._linear(name + "ao", [name + "ao"], seen)
+        seen = linear("ao", ["ao"], seen)
         state = self._normalized(name + "aln", seen, state)
-        wide = self._linear(name + "fi", [name + "fi"], state)
+        wide = linear("fi", ["fi"], state)
         wide = self._node("Gelu", [wide], name + "gelu", domain=_MICROSOFT)
-        wide = self._linear(name + "fo", [name + "fo"], wide)
+        wide = linear("fo", ["fo"], wide)
         return self._normalized(name + "oln", wide, state)
 
     def _normalized(self, name: str, change: str, state: str) -> str:
@@ -220,11 +256,13 @@ class _Builder:
             bits=4,
         )
 
-    def _linear(self, name: str, layers: Sequence[str], state: str) -> str:
-        """Add linear layers with one input as one."""
+    def _linear(self, name: str, layers: Sequence[str], state: str, adapter: str) -> str:
+        """Add linear layers with one input as one, changed by the adapter if there is one."""
         bias = np.concatenate([self._floats(f"{each}.b") for each in layers])
         table = np.concatenate([self._floats(f"{each}.w") for each in layers])
         table = table.reshape(len(bias), -1)
+        if f"{adapter}.up" in self._adapters:
+            table = table + self._adapters[f"{adapter}.up"] @ self._adapters[f"{adapter}.down"]
         biased = self._constant(f"{name}.b", bias)
         if not self._quantized:
             product = self._node(

@@ -5,8 +5,7 @@ from sqlalchemy.dialects.postgresql import ARRAY
 
 from memci.domain.pages.page import PageKind
 from memci.domain.pages.permission import Actor
-from memci.domain.pages.pins import Maker
-from memci.language.key_messages.rules import PinKind
+from memci.domain.pages.pins import Maker, PinKind
 from memci.storage.schema import archive_values, columns
 
 # One row an agent, which every change of its pages locks (P16). Pages contain the messages up to

@@ -10,11 +10,10 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from memci.domain.pages.pins import Maker
+from memci.domain.pages.pins import Maker, PinKind
 from memci.domain.search.bm25 import MOST_CHARACTERS, probes_of
 from memci.domain.search.candidate import KEPT, UNTIMED, WRITTEN, Candidate, Kept, Source
 from memci.domain.session.plan import StepState
-from memci.language.key_messages.rules import PinKind
 from memci.language.times.calendar import at_offset
 
 # Restrictions on messages, and on memories: one of a memory's messages has to meet them.

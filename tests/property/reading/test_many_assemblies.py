@@ -16,14 +16,13 @@ from memci.domain.context.materials import Covered, Materials, ShownMessages
 from memci.domain.context.message_list import Item, Part, Section
 from memci.domain.context.page_listing import Leaf, Listed
 from memci.domain.context.rendering import day_words
-from memci.domain.pages.pins import Pin
+from memci.domain.pages.pins import Pin, PinKind
 from memci.domain.search.candidate import Candidate, Source, message_candidate
 from memci.domain.search.ranking import Ranked
 from memci.domain.session.interaction import interactions
 from memci.domain.token_counts import LIST_OVERHEAD, Count
 from memci.errors import BudgetTooSmallError
 from memci.language.detection import Language
-from memci.language.key_messages.rules import PinKind
 from memci.language.sentences import sentence_spans
 from memci.message import Message, Role
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter

@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from memci.domain.context.handover import Handover, exchanges
-from memci.domain.pages.pins import Pin
+from memci.domain.pages.pins import Pin, PinKind
 from memci.language.detection import Language
-from memci.language.key_messages.rules import PinKind
 from memci.language.sentences import sentence_spans
 from memci.language.summary_lines import shorten_summary
 from memci.message import Message, Role

@@ -18,7 +18,6 @@ from memci.domain.session.plan import (
 )
 from memci.domain.session.plan_tracker import Progress, called_plan, listed, listing_in, progress_in
 from memci.language.detection import Language
-from memci.language.sentences import sentence_spans
 
 PENDING, ACTIVE, DONE, DROPPED = StepState
 READ = ["Read the code", "Write the tests"]
@@ -136,7 +135,7 @@ PROGRESS: list[tuple[str, list[Progress]]] = [
 
 @pytest.mark.parametrize(("text", "expected"), PROGRESS)
 def test_sentences_about_steps_are_read_as_progress(text, expected):
-    assert progress_in(text, sentence_spans) == expected
+    assert progress_in(text) == expected
 
 
 def plan_of(*texts: str, seq: int = 10) -> Plan:

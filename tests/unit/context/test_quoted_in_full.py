@@ -10,11 +10,10 @@ import pytest
 from memci.domain.context.assemble import Assembly
 from memci.domain.context.materials import Covered, Materials
 from memci.domain.context.message_list import LeftOut, Section
-from memci.domain.pages.pins import Pin
+from memci.domain.pages.pins import Pin, PinKind
 from memci.domain.search.candidate import Candidate, Source, message_candidate
 from memci.domain.session.interaction import interactions
 from memci.language.detection import Language
-from memci.language.key_messages.rules import PinKind
 from memci.language.sentences import sentence_spans
 from memci.message import Message, Role
 from tests.support.talk import BEGIN, assemble, in_order, words

@@ -9,10 +9,9 @@ import pytest
 from memci.domain.context.materials import Covered, Materials
 from memci.domain.context.message_list import Section
 from memci.domain.context.summary_overlap import RepeatedLines
-from memci.domain.pages.pins import Pin
+from memci.domain.pages.pins import Pin, PinKind
 from memci.domain.session.interaction import interactions
 from memci.language.detection import Language
-from memci.language.key_messages.rules import PinKind
 from memci.language.sentences import sentence_spans
 from memci.language.summary_lines import Line, format_lines, parse_lines
 from memci.message import Message, Role

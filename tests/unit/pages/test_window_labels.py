@@ -11,13 +11,12 @@ import pytest
 from memci.domain.pages.chapters import settle
 from memci.domain.pages.page import RecallStats
 from memci.domain.pages.parameters import PageRules
-from memci.domain.pages.pins import Pin
+from memci.domain.pages.pins import Pin, PinKind
 from memci.domain.pages.render import Rendering
 from memci.domain.pages.tree import Tree, Viewer
 from memci.domain.pages.window_labels import labels_of
 from memci.domain.pages.window_text import BlockWriter, Excess, Format, PageContent
 from memci.language.detection import Language
-from memci.language.key_messages.rules import PinKind
 from memci.message import Message, Role
 from memci.schemas.attp import guide_in
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter

@@ -33,14 +33,14 @@ def test_an_unfinished_folder_is_made_again(tmp_path):
     folder = model_folder(tmp_path)
     assert (folder / e5_files.GRAPH).stat().st_size > 1000
     assert not unfinished.exists()
-    before = (folder / e5_files.TENSORS).stat().st_mtime_ns
+    before = (folder / "weights.bin").stat().st_mtime_ns
     assert model_folder(tmp_path) == folder
-    assert (folder / e5_files.TENSORS).stat().st_mtime_ns == before
+    assert (folder / "weights.bin").stat().st_mtime_ns == before
 
 
 def test_a_damaged_file_is_refused(tmp_path):
     folder = model_folder(tmp_path)
-    with (folder / e5_files.TENSORS).open("r+b") as file:
+    with (folder / "weights.bin").open("r+b") as file:
         file.seek(1 << 20)
         file.write(b"damage")
     with pytest.raises(ConfigurationError, match=r"weights\.bin is damaged: remove the folder"):

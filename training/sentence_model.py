@@ -1,0 +1,446 @@
+"""Trains what memci reads in a sentence: key messages, types, worth, and where a topic ends.
+
+The model is low-rank adapters (LoRA; Hu and others, 2021) of the last layers of the built-in
+embedder, with small heads. Training needs torch; the product computes it with ONNX Runtime.
+
+    python -m training.sentence_model [--check]
+
+writes the weights. With ``--check`` it only trains without each kind of writer, and prints how well
+such a model labels the sentences of that kind.
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import torch
+from sentencepiece import SentencePieceProcessor
+from torch import Tensor, nn
+from torch.nn import functional
+
+from memci.language.sentences import sentence_spans
+from memci.smallmodel.offline import sentence_model
+from memci.smallmodel.offline.e5_files import package_file
+from memci.smallmodel.offline.e5_graph import (
+    ADAPTED,
+    ADAPTED_LAYERS,
+    Weights,
+    tokenizer_model,
+)
+from memci.smallmodel.offline.sentence_model import (
+    KEYS,
+    SPEAKERS,
+    TYPES,
+    WORTHS,
+    Tokens,
+    tokens_of,
+)
+
+_DATA = Path(__file__).parent / "sentences"
+_OUTPUT = Path(sentence_model.__file__).parent / "data" / sentence_model.FILE
+# Who wrote a file, and what about; a check leaves out one kind in both languages.
+_WRITERS = ("work", "life", "mixed", "tech", "wide")
+_FOLDS = len(_WRITERS)
+_RANK = 16
+_EPOCHS = 8
+_BATCH = 32
+_ADAPTER_RATE, _HEAD_RATE = 4e-4, 2e-3
+_SMOOTHING = 0.05
+_UNKNOWN = -100  # torch leaves it out
+_NAMES = ("Ann", "Tom", "Priya", "Max", "Oma", "小李", "老王", "陈晨", "妈妈", "Yuki")
+
+Label: TypeAlias = tuple[int, int, int]  # places in KEYS, TYPES and WORTHS
+
+
+@dataclass
+class Example:
+    """A message with its sentences; ``labels`` or ``cuts`` are known."""
+
+    tokens: Tokens
+    speaker: int
+    fold: int
+    language: str
+    labels: Sequence[Label] = ()
+    cuts: Sequence[int] = ()  # between neighbouring sentences: 1 if the topic ends
+    states: Tensor | None = None  # before the adapted layers
+
+
+def rows(kind: str, *, judged: bool = False) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the lines of all files of a kind with the names of the files."""
+    for path in sorted(_DATA.glob(f"*_{kind}.jsonl")):
+        if path.name.startswith("judged_") == judged:
+            for line in path.read_text("utf-8").splitlines():
+                yield path.name, json.loads(line)
+
+
+def _fold_of(name: str) -> int:
+    return next((at for at, each in enumerate(_WRITERS) if each in name), 0)
+
+
+def _label(row: dict[str, Any]) -> Label:
+    known = ("key", KEYS), ("type", TYPES), ("worth", WORTHS)
+    key, kind, worth = (
+        names.index(row[name]) if name in row else _UNKNOWN for name, names in known
+    )
+    return key, kind, worth
+
+
+def _message(texts: Sequence[str], language: str, random: np.random.Generator) -> tuple[str, list]:
+    """Join sentences to a message; return it with their spans."""
+    message, spans = "", []
+    for text in texts:
+        if message:
+            closed = message[-1] in ".!?。！？…"
+            blank = " " if language == "en" else ""
+            message += blank if closed and random.random() > 0.2 else "\n"
+        spans.append((len(message), len(message) + len(text)))
+        message += text
+    return message, spans
+
+
+def labelled(random: np.random.Generator, *, judged: bool = False) -> list[Example]:
+    """Return the labelled sentences alone, and, to learn from, in messages of several."""
+    found, groups = [], {}
+    for name, row in rows("sentences", judged=judged):
+        alone = [(0, len(row["text"]))]
+        found.append(_example(name, row, row["text"], alone, [_label(row)], random))
+        groups.setdefault((name, row["by"]), []).append(row)
+    if judged:
+        return found
+    for (name, _), group in groups.items():
+        left = [group[at] for at in random.permutation(len(group))]
+        while len(left) > 1:
+            size = int(random.integers(2, 5))
+            some, left = left[:size], left[size:]
+            text, spans = _message([each["text"] for each in some], some[0]["lang"], random)
+            found.append(_example(name, some[0], text, spans, [*map(_label, some)], random))
+    return found
+
+
+def _example(
+    name: str, row: dict[str, Any], text: str, spans: list, labels: list[Label], random: Any
+) -> Example:
+    speaker = ""
+    if row["by"] == "person" and random.random() < 0.5:
+        speaker = f"{_NAMES[int(random.integers(len(_NAMES)))]}: "
+    spans = [(start + len(speaker), stop + len(speaker)) for start, stop in spans]
+    spans[0] = (0, spans[0][1])
+    tokens = tokens_of(tokenizer(), speaker + text, spans)
+    return Example(tokens, SPEAKERS.index(row["by"]), _fold_of(name), row["lang"], labels)
+
+
+def cut_messages(random: np.random.Generator, *, judged: bool = False) -> list[Example]:
+    """Return the messages whose topics are known, with two or more sentences.
+
+    To learn from, messages of one topic are also joined with others.
+    """
+    found, whole = [], defaultdict[tuple[str, str, int], list[str]](list)
+    for at, (_, row) in enumerate(rows("segments", judged=judged)):
+        found += _cut_message(row["parts"], row["by"], row["lang"], at % _FOLDS)
+        if len(row["parts"]) == 1:
+            whole[row["lang"], row["by"], at % _FOLDS] += row["parts"]
+    for (language, speaker, fold), texts in () if judged else whole.items():
+        left = [texts[at] for at in random.permutation(len(texts))]
+        while len(left) > 1:
+            size = int(random.integers(2, 4))
+            some, left = left[:size], left[size:]
+            blanks = ("\n", "\n\n", " " if language == "en" else "")
+            parts = [each + blanks[int(random.integers(3))] for each in some[:-1]]
+            found += _cut_message([*parts, some[-1]], speaker, language, fold)
+    return found
+
+
+def _cut_message(parts: Sequence[str], speaker: str, language: str, fold: int) -> Iterator[Example]:
+    text = "".join(parts)
+    spans = sentence_spans(text)
+    ends = np.cumsum([len("".join(part.split())) for part in parts])
+    tokens = tokens_of(tokenizer(), text, spans)
+    read = spans[1 : len(tokens.spans)]
+    if read:
+        cuts = [int(len("".join(text[:start].split())) in ends) for start, _ in read]
+        yield Example(tokens, SPEAKERS.index(speaker), fold, language, cuts=cuts)
+
+
+@cache
+def tokenizer() -> Any:
+    """Return the embedder's tokenizer."""
+    content = tokenizer_model(Weights.read(package_file()))
+    return SentencePieceProcessor(model_proto=content)
+
+
+class _Layer(nn.Module):
+    """A layer of the embedder, without dropout."""
+
+    def __init__(self, weights: Weights, name: str) -> None:
+        super().__init__()
+        hidden = weights.hidden
+
+        def floats(part: str, *shape: int) -> Tensor:
+            found = np.array(weights.tensors[name + part].floats(), dtype=np.float32)
+            return torch.from_numpy(found).reshape(shape or (-1,))
+
+        def linear(*parts: str) -> nn.Linear:
+            bias = torch.cat([floats(f"{part}.b") for part in parts])
+            table = torch.cat([floats(f"{part}.w").reshape(-1) for part in parts])
+            made = nn.Linear(len(table) // len(bias), len(bias))
+            made.load_state_dict({"weight": table.reshape(len(bias), -1), "bias": bias})
+            return made
+
+        def norm(part: str) -> nn.LayerNorm:
+            made = nn.LayerNorm(hidden, eps=weights.epsilon)
+            made.load_state_dict({"weight": floats(f"{part}.w"), "bias": floats(f"{part}.b")})
+            return made
+
+        self.heads, self.size = weights.heads, hidden // weights.heads
+        self.qkv, self.ao = linear("q", "k", "v"), linear("ao")
+        self.fi, self.fo = linear("fi"), linear("fo")
+        self.aln, self.oln = norm("aln"), norm("oln")
+
+    def forward(self, state: Tensor, mask: Tensor) -> Tensor:
+        many, length, hidden = state.shape
+        parts = self.qkv(state).reshape(many, length, 3, self.heads, self.size)
+        query, key, value = parts.permute(2, 0, 3, 1, 4)
+        seen = functional.scaled_dot_product_attention(
+            query, key, value, attn_mask=mask[:, None, None, :]
+        )
+        seen = seen.transpose(1, 2).reshape(many, length, hidden)
+        state = self.aln(state + self.ao(seen))
+        return self.oln(state + self.fo(functional.gelu(self.fi(state))))
+
+
+class _Adapted(nn.Module):
+    """A linear layer with a change of low rank."""
+
+    def __init__(self, base: nn.Linear) -> None:
+        super().__init__()
+        self.base = base.requires_grad_(requires_grad=False)
+        self.down = nn.Parameter(torch.randn(_RANK, base.in_features) / base.in_features**0.5)
+        self.up = nn.Parameter(torch.zeros(base.out_features, _RANK))
+
+    def forward(self, state: Tensor) -> Tensor:
+        change = functional.linear(functional.linear(state, self.down), self.up)
+        return self.base(state) + 2 * change
+
+
+def _padded(examples: Sequence[Example], states: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
+    length = max(map(len, states))
+    padded = torch.zeros(len(examples), length, states[0].shape[-1])
+    mask = torch.zeros(len(examples), length, dtype=torch.bool)
+    for row, state in enumerate(states):
+        padded[row, : len(state)], mask[row, : len(state)] = state.float(), True
+    return padded, mask
+
+
+def compute_states(examples: Sequence[Example]) -> list[_Layer]:
+    """Compute the states before the adapted layers; return these layers."""
+    weights = Weights.read(package_file())
+    table = np.array(weights.tensors["emb.word"].floats(), dtype=np.float32)
+    words = torch.from_numpy(table).reshape(-1, weights.hidden)
+    places, kinds = (
+        torch.from_numpy(np.array(weights.tensors[name].floats(), dtype=np.float32)).reshape(
+            -1, weights.hidden
+        )
+        for name in ("emb.pos", "emb.type")
+    )
+    norm = nn.LayerNorm(weights.hidden, eps=weights.epsilon)
+    scale, shift = (
+        torch.from_numpy(np.array(weights.tensors[f"emb.ln.{each}"].floats(), dtype=np.float32))
+        for each in "wb"
+    )
+    norm.load_state_dict({"weight": scale, "bias": shift})
+    layers = [_Layer(weights, f"l{at}.") for at in range(weights.layers)]
+    ordered = sorted(examples, key=lambda each: len(each.tokens.ids))
+    with torch.no_grad():
+        for at in range(0, len(ordered), _BATCH):
+            some = ordered[at : at + _BATCH]
+            ids = [torch.tensor(each.tokens.ids) for each in some]
+            state, mask = _padded(
+                some, [words[each] + places[: len(each)] + kinds[0] for each in ids]
+            )
+            state = norm(state)
+            for layer in layers[:-ADAPTED_LAYERS]:
+                state = layer(state, mask)
+            for row, each in enumerate(some):
+                each.states = state[row, : len(each.tokens.ids)].half()
+    return layers[-ADAPTED_LAYERS:]
+
+
+class Net(nn.Module):
+    """The adapted layers, the pooling of sentences, and the heads."""
+
+    def __init__(self, layers: Sequence[_Layer]) -> None:
+        """Copy the ``layers`` and adapt them."""
+        super().__init__()
+        self.layers = nn.ModuleList(copy.deepcopy(each) for each in layers)
+        for layer in self.layers:
+            layer.requires_grad_(requires_grad=False)
+            for name in ADAPTED:
+                setattr(layer, name, _Adapted(getattr(layer, name)))
+        self.query = nn.Linear(384, 4)
+        self.value, self.mean = nn.Linear(384, 128), nn.Linear(384, 128)
+        self.key = nn.Linear(256 + len(SPEAKERS), len(KEYS))
+        self.kind = nn.Linear(256 + len(SPEAKERS), len(TYPES))
+        self.worth = nn.Linear(256 + len(SPEAKERS), len(WORTHS))
+        self.cut, self.cut_out = nn.Linear(512, 64), nn.Linear(64, 1)
+        self.dropout = nn.Dropout(0.3)
+
+    def forward(self, examples: Sequence[Example]) -> Tensor:
+        """Return the features of all sentences, shape (n, 256)."""
+        state, mask = _padded(examples, [each.states for each in examples])
+        for layer in self.layers:
+            state = layer(state, mask)
+        spans = [(row, *span) for row, each in enumerate(examples) for span in each.tokens.spans]
+        width = max(stop - start for _, start, stop in spans)
+        places = torch.tensor([[start] * width for _, start, _ in spans]) + torch.arange(width)
+        inside = places < torch.tensor([[stop] for _, _, stop in spans])
+        places = places.clamp(max=state.shape[1] - 1)
+        found = self.dropout(state[torch.tensor([[row] for row, _, _ in spans]), places] * 2)
+        attention = self.query(found).masked_fill(~inside[..., None], -1e9).softmax(1)
+        pooled = torch.einsum("bta,btd->bad", attention, found)
+        mean = (found * inside[..., None]).sum(1) / inside.sum(1, keepdim=True)
+        parts = [functional.relu(self.value(pooled)).mean(1), functional.relu(self.mean(mean))]
+        return self.dropout(torch.cat(parts, 1))
+
+    def answers(self, examples: Sequence[Example]) -> tuple[Tensor, Tensor, Tensor, list[Tensor]]:
+        """Return the logits of key, type and worth of all sentences, and of the cuts."""
+        features = self(examples)
+        many = [len(each.tokens.spans) for each in examples]
+        speakers = torch.tensor([each.speaker for each in examples]).repeat_interleave(
+            torch.tensor(many)
+        )
+        spoken = torch.cat([features, functional.one_hot(speakers, len(SPEAKERS)).float()], 1)
+        cuts = [
+            self.cut_out(functional.relu(self.cut(torch.cat([own[:-1], own[1:]], 1))))[:, 0]
+            for own in features.split(many)
+        ]
+        return self.key(spoken), self.kind(spoken), self.worth(spoken), cuts
+
+
+def _loss(net: Net, examples: Sequence[Example]) -> Tensor:
+    answers = net.answers(examples)
+    many = [len(each.tokens.spans) for each in examples]
+    loss = torch.zeros(())
+    for at, share in enumerate((1.0, 0.5, 0.5)):
+        for each, logits in zip(examples, answers[at].split(many), strict=True):
+            if each.labels:
+                wanted = torch.tensor([label[at] for label in each.labels])
+                loss = loss + share * functional.cross_entropy(
+                    logits, wanted, label_smoothing=_SMOOTHING, reduction="sum"
+                )
+    for each, logits in zip(examples, answers[3], strict=True):
+        if each.cuts:
+            wanted = torch.tensor(each.cuts) * (1 - _SMOOTHING) + _SMOOTHING / 2
+            loss = loss + functional.binary_cross_entropy_with_logits(
+                logits, wanted, reduction="sum"
+            )
+    return loss / _BATCH
+
+
+def train(layers: Sequence[_Layer], examples: Sequence[Example], seed: int = 1) -> Net:
+    """Train on examples whose states are computed."""
+    torch.manual_seed(seed)
+    net, random = Net(layers), np.random.default_rng(seed)
+    adapters = [each for each in net.layers.parameters() if each.requires_grad]
+    heads = [each for name, each in net.named_parameters() if not name.startswith("layers.")]
+    optimizer = torch.optim.AdamW(
+        [{"params": adapters, "weight_decay": 0.05}, {"params": heads, "weight_decay": 0.05}]
+    )
+    batches = -(-len(examples) // _BATCH)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(
+        optimizer, [_ADAPTER_RATE, _HEAD_RATE], total_steps=_EPOCHS * batches, pct_start=0.1
+    )
+    for epoch in range(_EPOCHS):
+        # Texts of about one length together; the batches in any order.
+        noise = random.normal(0, 3, len(examples))
+        order = np.argsort([len(each.tokens.ids) for each in examples] + noise)
+        starts = random.permutation(range(0, len(examples), _BATCH))
+        total = 0.0
+        net.train()
+        for start in starts:
+            loss = _loss(net, [examples[at] for at in order[start : start + _BATCH]])
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+            optimizer.step()
+            schedule.step()
+            total += loss.item()
+        print(f"epoch {epoch + 1}: loss {total / batches:.3f}", flush=True)
+    return net.eval()
+
+
+def export(net: Net, path: Path) -> None:
+    """Write the weights in half precision; the scale of the changes is in them."""
+    arrays: dict[str, Any] = {}
+    for at, layer in enumerate(net.layers):
+        for name in ADAPTED:
+            adapted = getattr(layer, name)
+            arrays[f"l{at}.{name}.down"] = adapted.down
+            arrays[f"l{at}.{name}.up"] = adapted.up * 2
+    for name, head in net.named_children():
+        if isinstance(head, nn.Linear):
+            arrays[f"{name}.w"], arrays[f"{name}.b"] = head.weight, head.bias
+    halves = {name: each.detach().numpy().astype(np.float16) for name, each in arrays.items()}
+    np.savez_compressed(path, **halves)
+
+
+def _f1(true: np.ndarray, found: np.ndarray) -> float:
+    right = int((true & found).sum())
+    return 2 * right / max(1, int(true.sum() + found.sum()))
+
+
+def report(net: Net, examples: Sequence[Example]) -> None:
+    """Print how well sentences that the model has not seen are labelled, by language."""
+    answers: list[tuple[Example, list[np.ndarray]]] = []
+    with torch.no_grad():
+        for each in examples:
+            key, kind, worth, cuts = net.answers([each])
+            parts = [part.argmax(1).numpy() for part in (key, kind, worth)]
+            answers.append((each, [*parts, (cuts[0] > 0).numpy()]))
+    for language in ("en", "zh"):
+        own = [(each, found) for each, found in answers if each.language == language]
+        asked = [(e, f) for e, f in own if e.labels and SPEAKERS[e.speaker] == "user"]
+        true = np.array([label[0] for each, _ in asked for label in each.labels])
+        found = np.array([at for _, found in asked for at in found[0]])
+        both = (true > 0) & (found > 0)
+        line = [f"key F1 {_f1(true > 0, found > 0):.3f}, kind {(true == found)[both].mean():.3f}"]
+        for at, name in ((1, "type"), (2, "worth")):
+            pairs = [
+                (lab[at], got) for e, f in own for lab, got in zip(e.labels, f[at], strict=False)
+            ]
+            line.append(f"{name} {np.mean([one == other for one, other in pairs]):.3f}")
+        cuts = [(bool(t), bool(g)) for e, f in own for t, g in zip(e.cuts, f[3], strict=False)]
+        if cuts:
+            true, found = np.array(cuts).T
+            line.append(f"cut F1 {_f1(true, found):.3f}")
+        print(f"  {language}: {', '.join(line)}", flush=True)
+
+
+def main() -> None:
+    """Train and write the weights, or check how well what was not seen is labelled."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", nargs="?", const=",".join(_WRITERS), default="")
+    check = parser.parse_args().check
+    random = np.random.default_rng(5)
+    examples = [*labelled(random), *cut_messages(random)]
+    layers = compute_states(examples)
+    if not check:
+        export(train(layers, examples), _OUTPUT)
+        return
+    for name in check.split(","):
+        fold = _WRITERS.index(name)
+        net = train(layers, [each for each in examples if each.fold != fold])
+        print(f"without {name}:")
+        report(net, [each for each in examples if each.fold == fold])
+
+
+if __name__ == "__main__":
+    main()
