@@ -6,7 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from memci.domain.memory.compression_scan import Compress, Forgotten, Protected, ScannedNode, scan
+from memci.domain.memory.compression_scan import (
+    Compress,
+    Forgotten,
+    Protected,
+    ScannedNode,
+    scan,
+    short_phrase,
+)
 from memci.domain.memory.creation import (
     AnnotatedSegment,
     Focus,
@@ -41,7 +48,7 @@ def segment(
         text=text,
         seqs=(seq,),
         language=language_of(text),
-        phrase=text[:40].strip(),
+        phrase=short_phrase(text[:40].strip(), keywords, text, language_of(text)),
         keywords=tuple(keywords),
         entities=key_entities(entities, keywords),
         type=NodeType.EPISODIC,

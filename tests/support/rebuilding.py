@@ -13,12 +13,14 @@ from memci.domain.memory.network_edition import Comparison, compare
 from memci.jobs.consolidate import Consolidation
 from memci.jobs.rebuild import NetworkRebuild, Replay
 from memci.jobs.restore_memory import MemoryRestoring
+from memci.jobs.track import MessageTracking
 from memci.queue.lease import Lease
 from memci.queue.runner import Effect
 from memci.schemas.network_editions import EditionAnswer
 from memci.storage.reading.network_history import compared_network
 from memci.storage.session import use_edition
 from tests.support.network import AgentUnderTest
+from tests.support.tracking import TrackingUnderTest
 
 
 class NoWakeups:
@@ -131,6 +133,7 @@ class Rebuilding:
                 ada.database, ada.parameters, ada.models.embedder, clock=ada.clock
             ),
             NetworkRebuild.kind: NetworkRebuild(ada.database, Replay(*parts, clock=ada.clock)),
+            MessageTracking.kind: TrackingUnderTest(ada).handler,
         }
         return handlers[kind]
 
