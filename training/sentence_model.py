@@ -138,17 +138,17 @@ def _example(
     return Example(tokens, SPEAKERS.index(row["by"]), _fold_of(name), row["lang"], labels)
 
 
-def cut_messages(random: np.random.Generator, *, judged: bool = False) -> list[Example]:
+def cut_messages(random: np.random.Generator) -> list[Example]:
     """Return the messages whose topics are known, with two or more sentences.
 
     To learn from, messages of one topic are also joined with others.
     """
     found, whole = [], defaultdict[tuple[str, str, int], list[str]](list)
-    for at, (_, row) in enumerate(rows("segments", judged=judged)):
+    for at, (_, row) in enumerate(rows("segments")):
         found += _cut_message(row["parts"], row["by"], row["lang"], at % _FOLDS)
         if len(row["parts"]) == 1:
             whole[row["lang"], row["by"], at % _FOLDS] += row["parts"]
-    for (language, speaker, fold), texts in () if judged else whole.items():
+    for (language, speaker, fold), texts in whole.items():
         left = [texts[at] for at in random.permutation(len(texts))]
         while len(left) > 1:
             size = int(random.integers(2, 4))
@@ -403,7 +403,10 @@ def report(net: Net, examples: Sequence[Example]) -> None:
     with torch.no_grad():
         for each in examples:
             key, kind, worth, cuts = net.answers([each])
-            parts = [part.argmax(1).numpy() for part in (key, kind, worth)]
+            likely = key.softmax(1)
+            # As the product decides: it is a key sentence if that is more likely than not.
+            kinds = torch.where(likely[:, 0] > 0.5, 0, likely[:, 1:].argmax(1) + 1)
+            parts = [kinds.numpy(), kind.argmax(1).numpy(), worth.argmax(1).numpy()]
             answers.append((each, [*parts, (cuts[0] > 0).numpy()]))
     for language in ("en", "zh"):
         own = [(each, found) for each, found in answers if each.language == language]
@@ -413,10 +416,13 @@ def report(net: Net, examples: Sequence[Example]) -> None:
         both = (true > 0) & (found > 0)
         line = [f"key F1 {_f1(true > 0, found > 0):.3f}, kind {(true == found)[both].mean():.3f}"]
         for at, name in ((1, "type"), (2, "worth")):
-            pairs = [
-                (lab[at], got) for e, f in own for lab, got in zip(e.labels, f[at], strict=False)
+            right = [
+                label[at] == got
+                for each, found in own
+                for label, got in zip(each.labels, found[at], strict=False)
+                if label[at] != _UNKNOWN
             ]
-            line.append(f"{name} {np.mean([one == other for one, other in pairs]):.3f}")
+            line.append(f"{name} {np.mean(right):.3f}")
         cuts = [(bool(t), bool(g)) for e, f in own for t, g in zip(e.cuts, f[3], strict=False)]
         if cuts:
             true, found = np.array(cuts).T
@@ -430,10 +436,13 @@ def main() -> None:
     parser.add_argument("--check", nargs="?", const=",".join(_WRITERS), default="")
     check = parser.parse_args().check
     random = np.random.default_rng(5)
-    examples = [*labelled(random), *cut_messages(random)]
-    layers = compute_states(examples)
+    examples, judged = [*labelled(random), *cut_messages(random)], labelled(random, judged=True)
+    layers = compute_states([*examples, *judged])
     if not check:
-        export(train(layers, examples), _OUTPUT)
+        net = train(layers, examples)
+        export(net, _OUTPUT)
+        print("judged on what another writer labelled:")
+        report(net, judged)
         return
     for name in check.split(","):
         fold = _WRITERS.index(name)

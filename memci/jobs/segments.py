@@ -11,7 +11,6 @@ from typing import TypeAlias
 import numpy as np
 
 from memci.domain.memory import message_filter
-from memci.domain.memory.compression_scan import short_phrase
 from memci.domain.memory.creation import AnnotatedSegment
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.passage import Passage, Span, solid_length, stretches
@@ -278,13 +277,11 @@ def _annotated(cut: _Cut, annotation: Annotation) -> AnnotatedSegment:
     segment, first = cut.segment, cut.messages[0]
     keywords = _words(annotation.keywords)[:_MAX_KEYWORDS]
     quoted = (cut.question.seq,) if cut.question else ()
-    text = worded(segment.text, cut.messages, segment.language, cut.question)
-    phrase = _line(annotation.phrase)[:_LONGEST_PHRASE].strip()
     return AnnotatedSegment(
-        text=text,
+        text=worded(segment.text, cut.messages, segment.language, cut.question),
         seqs=segment.seqs,
         language=segment.language,
-        phrase=short_phrase(phrase, keywords, text, segment.language),
+        phrase=_line(annotation.phrase)[:_LONGEST_PHRASE].strip(),
         keywords=keywords,
         entities=key_entities(_words(annotation.entities)[:_MAX_ENTITIES], keywords, cut.speakers),
         type=annotation.type,

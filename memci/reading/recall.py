@@ -165,10 +165,13 @@ class Recall(Reader):
         matches = None
         if not keywords.everything:
             matches = _matches(connection, agent_id, keywords, visibility)
-        walk = self._walk(connection, agent_id, request, matches, visibility)
-        reached = walk.memories(matches)[: request.limit]
-        memories = network.memories(connection, agent_id, [each.node_id for each in reached])
-        found = _newer_first(connection, agent_id, request, walk, reached, memories)
+        walk = Walk(network.focus_points(connection, agent_id))
+        search = _Search(connection, agent_id, request, matches, visibility, walk)
+        depth = request.depth
+        if depth is None:
+            depth = self._parameters(connection, agent_id).default_search_depth
+        search.walk_to(depth)
+        found = search.found()
         forgotten, successors = self._named(connection, agent_id, walk.forgotten.values(), keywords)
         miss, knew = None, list[int]()
         if not found:
@@ -176,10 +179,8 @@ class Recall(Reader):
             everywhere = network.dangling_links(connection, agent_id, request.relations, visibility)
             if not forgotten:
                 forgotten, successors = self._named(connection, agent_id, everywhere, keywords)
-            _out_of_reach(walk, connection, agent_id, request, matches, visibility)
-            reached = walk.memories(matches)[: request.limit]
-            memories = network.memories(connection, agent_id, [each.node_id for each in reached])
-            found = _newer_first(connection, agent_id, request, walk, reached, memories)
+            search.walk_on()
+            found = search.found()
             miss = rules.why_nothing(
                 pending=self._is_pending(connection, agent_id, request, keywords),
                 out_of_reach=bool(found),
@@ -206,22 +207,6 @@ class Recall(Reader):
             now=progress(connection, agent_id),
             drops=bool(last_nodes) and self._parameters(connection, agent_id).drops_on_visit,
         )
-
-    def _walk(
-        self,
-        connection: Connection,
-        agent_id: str,
-        request: RecallRequest,
-        matches: Mapping[int, float] | None,
-        visibility: Visibility,
-    ) -> Walk:
-        """Walk ``depth`` layers out, or until there are enough: layers come before all else."""
-        depth = request.depth
-        if depth is None:
-            depth = self._parameters(connection, agent_id).default_search_depth
-        walk = Walk(network.focus_points(connection, agent_id))
-        _walk_to(depth, walk, connection, agent_id, request, matches, visibility)
-        return walk
 
     def _parameters(self, connection: Connection, agent_id: str) -> MemoryParameters:
         return parameters_of(connection, agent_id, self.defaults.memory)
@@ -261,38 +246,58 @@ class Recall(Reader):
         return any(keywords.are_in(text, self.models) for text in texts)
 
 
-def _walk_to(
-    depth: int,
-    walk: Walk,
-    connection: Connection,
-    agent_id: str,
-    request: RecallRequest,
-    matches: Mapping[int, float] | None,
-    visibility: Visibility,
-) -> None:
-    """Walk to this layer, or until there are enough; without matches there is no walk."""
-    if matches is not None and not matches:
-        return
-    while walk.layer < depth and walk.frontier and len(walk.memories(matches)) < request.limit:
-        walk.advance(
-            network.steps_from(connection, agent_id, walk.frontier, request.relations, visibility)
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """The breadth-first search of one recall."""
+
+    connection: Connection
+    agent_id: str
+    request: RecallRequest
+    matches: Mapping[int, float] | None  # None: every memory matches
+    visibility: Visibility
+    walk: Walk
+
+    def walk_to(self, depth: int) -> None:
+        """Walk to this layer, or until there are enough: layers come before all else.
+
+        Without matches there is no walk.
+        """
+        walk, request = self.walk, self.request
+        if self.matches is not None and not self.matches:
+            return
+        while (
+            walk.layer < depth
+            and walk.frontier
+            and len(walk.memories(self.matches)) < request.limit
+        ):
+            walk.advance(
+                network.steps_from(
+                    self.connection,
+                    self.agent_id,
+                    walk.frontier,
+                    request.relations,
+                    self.visibility,
+                )
+            )
+
+    def walk_on(self) -> None:
+        """Walk to what is out of reach, and add what no way leads to."""
+        self.walk_to(_FARTHEST)
+        unreached: Iterable[int] | None = self.matches
+        if unreached is None:
+            unreached = network.latest_memories(
+                self.connection, self.agent_id, self.visibility, self.request.limit
+            )
+        self.walk.add_unreached(unreached)
+
+    def found(self) -> list[tuple[Reached, Memory]]:
+        """Return the best matching memories that were reached."""
+        reached = self.walk.memories(self.matches)[: self.request.limit]
+        nodes = [each.node_id for each in reached]
+        memories = network.memories(self.connection, self.agent_id, nodes)
+        return _newer_first(
+            self.connection, self.agent_id, self.request, self.walk, reached, memories
         )
-
-
-def _out_of_reach(
-    walk: Walk,
-    connection: Connection,
-    agent_id: str,
-    request: RecallRequest,
-    matches: Mapping[int, float] | None,
-    visibility: Visibility,
-) -> None:
-    """Walk on to what is out of reach, and add what no way leads to."""
-    _walk_to(_FARTHEST, walk, connection, agent_id, request, matches, visibility)
-    if matches is None:
-        walk.add_unreached(network.latest_memories(connection, agent_id, visibility, request.limit))
-    else:
-        walk.add_unreached(matches)
 
 
 def _matches(

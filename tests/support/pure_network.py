@@ -12,7 +12,6 @@ from memci.domain.memory.compression_scan import (
     Protected,
     ScannedNode,
     scan,
-    short_phrase,
 )
 from memci.domain.memory.creation import (
     AnnotatedSegment,
@@ -48,7 +47,7 @@ def segment(
         text=text,
         seqs=(seq,),
         language=language_of(text),
-        phrase=short_phrase(text[:40].strip(), keywords, text, language_of(text)),
+        phrase=text[:40].strip(),
         keywords=tuple(keywords),
         entities=key_entities(entities, keywords),
         type=NodeType.EPISODIC,

@@ -13,14 +13,12 @@ from memci.domain.memory.network_edition import Comparison, compare
 from memci.jobs.consolidate import Consolidation
 from memci.jobs.rebuild import NetworkRebuild, Replay
 from memci.jobs.restore_memory import MemoryRestoring
-from memci.jobs.track import MessageTracking
 from memci.queue.lease import Lease
 from memci.queue.runner import Effect
 from memci.schemas.network_editions import EditionAnswer
 from memci.storage.reading.network_history import compared_network
 from memci.storage.session import use_edition
 from tests.support.network import AgentUnderTest
-from tests.support.tracking import TrackingUnderTest
 
 
 class NoWakeups:
@@ -79,8 +77,8 @@ class Rebuilding:
         rows = self.ada.rows(
             "SELECT agent_id, id, ordinal, kind, payload, source, first_seq, last_seq, attempts,"
             " started, traceparent FROM job WHERE agent_id = %s AND state = 'queued'"
-            " AND kind <> %s ORDER BY ordinal",
-            JobKind.NAME_PAGES,
+            " AND kind <> ALL(%s) ORDER BY ordinal",
+            [JobKind.NAME_PAGES, JobKind.TRACK_MESSAGES],
         )
         return [Job(**row._mapping) for row in rows]
 
@@ -133,7 +131,6 @@ class Rebuilding:
                 ada.database, ada.parameters, ada.models.embedder, clock=ada.clock
             ),
             NetworkRebuild.kind: NetworkRebuild(ada.database, Replay(*parts, clock=ada.clock)),
-            MessageTracking.kind: TrackingUnderTest(ada).handler,
         }
         return handlers[kind]
 

@@ -11,6 +11,7 @@ from datetime import datetime
 from random import Random
 from typing import TypeAlias
 
+from memci.domain.memory.compression_scan import short_phrase
 from memci.domain.memory.node import LOCKED, Link, NodeKind, NodeTier, NodeType, relation_names
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.passage import Passage
@@ -284,7 +285,7 @@ def _memory(node_id: int, index: int, segment: AnnotatedSegment) -> NewNode:
         kind=NodeKind.MEMORY,
         type=segment.type,
         content=segment.text,
-        phrase=segment.phrase,
+        phrase=short_phrase(segment.phrase, segment.keywords, segment.text, segment.language),
         keywords=segment.keywords,
         language=segment.language,
         entity_key=None,

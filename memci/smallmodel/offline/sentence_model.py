@@ -100,24 +100,6 @@ def key_probabilities(features: Vectors, speaker: str) -> Vectors:
     return _softmax(_linear("key", _spoken(features, speaker)))
 
 
-def type_probabilities(features: Vectors, speaker: str) -> Vectors:
-    """Return the probabilities of ``TYPES``, shape (n, 4)."""
-    return _softmax(_linear("kind", _spoken(features, speaker)))
-
-
-def worth_probabilities(features: Vectors, speaker: str) -> Vectors:
-    """Return the probabilities of ``WORTHS``, shape (n, 6)."""
-    return _softmax(_linear("worth", _spoken(features, speaker)))
-
-
-def cut_probabilities(features: Vectors) -> Vectors:
-    """Return the probabilities that a topic ends between neighbours, shape (n - 1,)."""
-    pairs = np.concatenate([features[:-1], features[1:]], axis=1)
-    logits = _linear("cut_out", _rectified("cut", pairs))[:, 0]
-    found: Vectors = np.reciprocal(1 + np.exp(-logits))
-    return found
-
-
 def _spoken(features: Vectors, speaker: str) -> Vectors:
     by = np.array([each == speaker for each in SPEAKERS], dtype=np.float32)
     return np.concatenate([features, np.tile(by, (len(features), 1))], axis=1)
