@@ -12,30 +12,21 @@ such a model labels the sentences of that kind.
 from __future__ import annotations
 
 import argparse
-import copy
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 import torch
-from sentencepiece import SentencePieceProcessor
 from torch import Tensor, nn
 from torch.nn import functional
 
 from memci.language.sentences import sentence_spans
 from memci.smallmodel.offline import sentence_model
-from memci.smallmodel.offline.e5_files import package_file
-from memci.smallmodel.offline.e5_graph import (
-    ADAPTED,
-    ADAPTED_LAYERS,
-    Weights,
-    tokenizer_model,
-)
+from memci.smallmodel.offline.e5_graph import ADAPTED_LAYERS
 from memci.smallmodel.offline.sentence_model import (
     KEYS,
     SPEAKERS,
@@ -44,6 +35,7 @@ from memci.smallmodel.offline.sentence_model import (
     Tokens,
     tokens_of,
 )
+from training.encoder import Encoder, Layer, adapted_layers, adapters_of, padded, tokenizer
 
 _DATA = Path(__file__).parent / "sentences"
 _OUTPUT = Path(sentence_model.__file__).parent / "data" / sentence_model.FILE
@@ -170,121 +162,28 @@ def _cut_message(parts: Sequence[str], speaker: str, language: str, fold: int) -
         yield Example(tokens, SPEAKERS.index(speaker), fold, language, cuts=cuts)
 
 
-@cache
-def tokenizer() -> Any:
-    """Return the embedder's tokenizer."""
-    content = tokenizer_model(Weights.read(package_file()))
-    return SentencePieceProcessor(model_proto=content)
-
-
-class _Layer(nn.Module):
-    """A layer of the embedder, without dropout."""
-
-    def __init__(self, weights: Weights, name: str) -> None:
-        super().__init__()
-        hidden = weights.hidden
-
-        def floats(part: str, *shape: int) -> Tensor:
-            found = np.array(weights.tensors[name + part].floats(), dtype=np.float32)
-            return torch.from_numpy(found).reshape(shape or (-1,))
-
-        def linear(*parts: str) -> nn.Linear:
-            bias = torch.cat([floats(f"{part}.b") for part in parts])
-            table = torch.cat([floats(f"{part}.w").reshape(-1) for part in parts])
-            made = nn.Linear(len(table) // len(bias), len(bias))
-            made.load_state_dict({"weight": table.reshape(len(bias), -1), "bias": bias})
-            return made
-
-        def norm(part: str) -> nn.LayerNorm:
-            made = nn.LayerNorm(hidden, eps=weights.epsilon)
-            made.load_state_dict({"weight": floats(f"{part}.w"), "bias": floats(f"{part}.b")})
-            return made
-
-        self.heads, self.size = weights.heads, hidden // weights.heads
-        self.qkv, self.ao = linear("q", "k", "v"), linear("ao")
-        self.fi, self.fo = linear("fi"), linear("fo")
-        self.aln, self.oln = norm("aln"), norm("oln")
-
-    def forward(self, state: Tensor, mask: Tensor) -> Tensor:
-        many, length, hidden = state.shape
-        parts = self.qkv(state).reshape(many, length, 3, self.heads, self.size)
-        query, key, value = parts.permute(2, 0, 3, 1, 4)
-        seen = functional.scaled_dot_product_attention(
-            query, key, value, attn_mask=mask[:, None, None, :]
-        )
-        seen = seen.transpose(1, 2).reshape(many, length, hidden)
-        state = self.aln(state + self.ao(seen))
-        return self.oln(state + self.fo(functional.gelu(self.fi(state))))
-
-
-class _Adapted(nn.Module):
-    """A linear layer with a change of low rank."""
-
-    def __init__(self, base: nn.Linear) -> None:
-        super().__init__()
-        self.base = base.requires_grad_(requires_grad=False)
-        self.down = nn.Parameter(torch.randn(_RANK, base.in_features) / base.in_features**0.5)
-        self.up = nn.Parameter(torch.zeros(base.out_features, _RANK))
-
-    def forward(self, state: Tensor) -> Tensor:
-        change = functional.linear(functional.linear(state, self.down), self.up)
-        return self.base(state) + 2 * change
-
-
-def _padded(examples: Sequence[Example], states: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
-    length = max(map(len, states))
-    padded = torch.zeros(len(examples), length, states[0].shape[-1])
-    mask = torch.zeros(len(examples), length, dtype=torch.bool)
-    for row, state in enumerate(states):
-        padded[row, : len(state)], mask[row, : len(state)] = state.float(), True
-    return padded, mask
-
-
-def compute_states(examples: Sequence[Example]) -> list[_Layer]:
+def compute_states(examples: Sequence[Example]) -> list[Layer]:
     """Compute the states before the adapted layers; return these layers."""
-    weights = Weights.read(package_file())
-    table = np.array(weights.tensors["emb.word"].floats(), dtype=np.float32)
-    words = torch.from_numpy(table).reshape(-1, weights.hidden)
-    places, kinds = (
-        torch.from_numpy(np.array(weights.tensors[name].floats(), dtype=np.float32)).reshape(
-            -1, weights.hidden
-        )
-        for name in ("emb.pos", "emb.type")
-    )
-    norm = nn.LayerNorm(weights.hidden, eps=weights.epsilon)
-    scale, shift = (
-        torch.from_numpy(np.array(weights.tensors[f"emb.ln.{each}"].floats(), dtype=np.float32))
-        for each in "wb"
-    )
-    norm.load_state_dict({"weight": scale, "bias": shift})
-    layers = [_Layer(weights, f"l{at}.") for at in range(weights.layers)]
+    encoder = Encoder()
     ordered = sorted(examples, key=lambda each: len(each.tokens.ids))
     with torch.no_grad():
         for at in range(0, len(ordered), _BATCH):
             some = ordered[at : at + _BATCH]
-            ids = [torch.tensor(each.tokens.ids) for each in some]
-            state, mask = _padded(
-                some, [words[each] + places[: len(each)] + kinds[0] for each in ids]
-            )
-            state = norm(state)
-            for layer in layers[:-ADAPTED_LAYERS]:
+            state, mask = encoder.embedded([each.tokens.ids for each in some])
+            for layer in encoder.layers[:-ADAPTED_LAYERS]:
                 state = layer(state, mask)
             for row, each in enumerate(some):
                 each.states = state[row, : len(each.tokens.ids)].half()
-    return layers[-ADAPTED_LAYERS:]
+    return encoder.layers[-ADAPTED_LAYERS:]
 
 
 class Net(nn.Module):
     """The adapted layers, the pooling of sentences, and the heads."""
 
-    def __init__(self, layers: Sequence[_Layer]) -> None:
+    def __init__(self, layers: Sequence[Layer]) -> None:
         """Copy the ``layers`` and adapt them."""
         super().__init__()
-        self.layers = nn.ModuleList(copy.deepcopy(each) for each in layers)
-        for layer in self.layers:
-            layer.requires_grad_(requires_grad=False)
-            for name in ADAPTED:
-                setattr(layer, name, _Adapted(getattr(layer, name)))
+        self.layers = adapted_layers(layers, _RANK)
         self.query = nn.Linear(384, 4)
         self.value, self.mean = nn.Linear(384, 128), nn.Linear(384, 128)
         self.key = nn.Linear(256 + len(SPEAKERS), len(KEYS))
@@ -295,7 +194,7 @@ class Net(nn.Module):
 
     def forward(self, examples: Sequence[Example]) -> Tensor:
         """Return the features of all sentences, shape (n, 256)."""
-        state, mask = _padded(examples, [each.states for each in examples])
+        state, mask = padded([each.states for each in examples])
         for layer in self.layers:
             state = layer(state, mask)
         spans = [(row, *span) for row, each in enumerate(examples) for span in each.tokens.spans]
@@ -345,7 +244,7 @@ def _loss(net: Net, examples: Sequence[Example]) -> Tensor:
     return loss / _BATCH
 
 
-def train(layers: Sequence[_Layer], examples: Sequence[Example], seed: int = 1) -> Net:
+def train(layers: Sequence[Layer], examples: Sequence[Example], seed: int = 1) -> Net:
     """Train on examples whose states are computed."""
     torch.manual_seed(seed)
     net, random = Net(layers), np.random.default_rng(seed)
@@ -379,12 +278,7 @@ def train(layers: Sequence[_Layer], examples: Sequence[Example], seed: int = 1) 
 
 def export(net: Net, path: Path) -> None:
     """Write the weights in half precision; the scale of the changes is in them."""
-    arrays: dict[str, Any] = {}
-    for at, layer in enumerate(net.layers):
-        for name in ADAPTED:
-            adapted = getattr(layer, name)
-            arrays[f"l{at}.{name}.down"] = adapted.down
-            arrays[f"l{at}.{name}.up"] = adapted.up * 2
+    arrays = adapters_of(net.layers)
     for name, head in net.named_children():
         if isinstance(head, nn.Linear):
             arrays[f"{name}.w"], arrays[f"{name}.b"] = head.weight, head.bias

@@ -2,28 +2,25 @@
 
 import functools
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from memci.language.detection import Language
 from memci.language.loading import TaskData
-from memci.language.sentences import sentence_spans
-from memci.language.shortening.protected_spans import Span, is_inside, notes
+from memci.language.sentences import Span, sentence_spans
+from memci.language.times.mentions import has_only_times, spans_with_date_notes
 from memci.language.word_lists import (
     CHINESE_NEGATIONS,
     ENGLISH_FINITE_VERBS,
     ENGLISH_NEGATIONS,
+    ENGLISH_TIMES,
     ENGLISH_VERBS_OR_NOUNS,
 )
-from memci.language.word_weights import UNKNOWN, Word, rarity
+from memci.language.word_weights import UNKNOWN, rarity
 
 _DATA = TaskData("clauses")
 _PRONOUNS = _DATA.words("pronouns", Language.ENGLISH)
-_DETERMINERS = _DATA.words("determiners")
-OTHER_SUBJECTS = _PRONOUNS | _DATA.words("other_subjects")
 _PERSONS = _DATA.words("persons")
-_BEFORE_VERBS = _DATA.words("before_verbs")
-_ADVERBS = _DATA.words("adverbs")
 _BRINGS_IN = _DATA.words("brings_in")
 _REPORTING = _DATA.words("reporting")
 _SUBORDINATE = _DATA.pattern("subordinate")
@@ -45,71 +42,44 @@ _LABEL = re.compile(
 _ROLE = re.compile("(?:User|Assistant|Tool|用户|助手|工具)[:：]")
 _PRONOUN = re.compile(r"(?:he|she|they)\b", re.IGNORECASE)
 _JOINED = re.compile(r"(?:and|or)\s", re.IGNORECASE)
-_NAMES = re.compile(r"(?:(?:Dr|Mr|Mrs|Ms|Prof)\.\s)?(?:[^\W\d_a-z]\w*,?\s*){1,3}")
-_NAMED_TOGETHER = re.compile(r"(?:[A-ZÀ-ÖØ-Þ]\w*,\s)*(?:[A-ZÀ-ÖØ-Þ]\w*\s)?and\s")
-_LONGEST_SUBJECT = 5  # words
 _SHORTEST_PAST = 4
-_LONGEST_VERB_IN_ING = 5  # bring
 _LONGEST_LABEL = 32
+# Brackets, quotations and dates with a comma, which a seam must not cut.
+_MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*"
+_NOTE = re.compile(
+    "|".join(
+        rf"{re.escape(first)}[^{re.escape(first + last)}\n]{{1,100}}{re.escape(last)}"
+        for first, last in ("()", "（）", "[]", "【】", "「」", "『』", "《》", "“”", "<>")
+    )
+    + rf'|(?<!\w)"[^"\n]{{1,100}}"(?!\w)|\b{_MONTH} \d{{1,2}}(?:st|nd|rd|th)?, \d{{4}}\b'
+)
 _FEWEST_WORDS = 3
 _FEWEST_CHARACTERS = 6
 
 
-def is_finite(word: Word) -> bool:
-    """Return True if a word is a finite verb, which needs a subject."""
-    return _is_finite(word.text)
-
-
-def has_finite_verb(part: str) -> bool:
+def _has_finite_verb(part: str) -> bool:
     """Return True if English words contain a finite verb."""
-    return last_verb(_WORD.findall(part)) is not None
+    return _last_verb(_WORD.findall(part)) is not None
 
 
-def begins_with_verb(part: str) -> bool:
+def _begins_with_verb(part: str) -> bool:
     """Return True if English words begin with a finite verb."""
     first = part.split(" ", 1)[0]
     return first.isalpha() and first.islower() and _is_finite(first)
 
 
-def last_verb(words: Sequence[str]) -> int | None:
+def _last_verb(words: Sequence[str]) -> int | None:
     """Return the index of the last finite verb, or None."""
     found = (
         at
         for at in reversed(range(len(words)))
         if _is_finite(words[at])
-        or (at and words[at].lower() in ENGLISH_VERBS_OR_NOUNS and can_be_subject(words[at - 1]))
+        or (at and words[at].lower() in ENGLISH_VERBS_OR_NOUNS and _can_be_subject(words[at - 1]))
     )
     return next(found, None)
 
 
-def lacks_subject(words: Sequence[Word], at: int) -> bool:
-    """Return True if a word is a verb whose subject, "to" or "will" stands before it.
-
-    Cut off before the verb, "Will bring a tart" and "to leave Chloe" would be orders.
-    """
-    word = words[at]
-    if is_finite(word):
-        return True
-    if not at or not word.text.islower() or not word.text.isascii() or _is_participle(word.key):
-        return False
-    before = at - 1
-    while before and (words[before].negation or _is_adverb(words[before].key)):
-        before -= 1
-    head, _, tail = words[before].key.replace("’", "'").partition("'")
-    if head in _PERSONS:
-        return tail in {"", "ll", "d"}
-    return head in _BEFORE_VERBS
-
-
-def _is_participle(key: str) -> bool:
-    return key.endswith("ing") and len(key) > _LONGEST_VERB_IN_ING
-
-
-def _is_adverb(key: str) -> bool:
-    return key in _ADVERBS or (key.endswith("ly") and len(key) > _SHORTEST_PAST)
-
-
-def can_be_subject(word: str) -> bool:
+def _can_be_subject(word: str) -> bool:
     """Return True if a word can be the subject of the word after it."""
     return word.lower() in _PERSONS or word[0].isupper()
 
@@ -118,27 +88,12 @@ def can_be_subject(word: str) -> bool:
 def _is_finite(text: str) -> bool:
     key = text.lower().replace("’", "'")
     head, _, tail = key.partition("'")
+    if text == "May":
+        return False
     if key in ENGLISH_FINITE_VERBS or (tail and tail != "s" and head in _PRONOUNS):
         return True
     past = len(key) > _SHORTEST_PAST and key.endswith("ed") and text.islower()
     return past and any(rarity(stem) < UNKNOWN for stem in (key[:-2], key[:-1], key[:-3]))
-
-
-def subject_words(words: Sequence[Word]) -> int:
-    """Return the number of words in the subject at the beginning; 0 if that is uncertain."""
-    if not words:
-        return 0
-    first = words[0].key.replace("’", "'").split("'")[0]
-    if first in _PRONOUNS:
-        return 1
-    if first not in _DETERMINERS and not words[0].text[:1].isupper():
-        return 0
-    for at, word in enumerate(words[1 : _LONGEST_SUBJECT + 1], start=1):
-        if word.key in OTHER_SUBJECTS:
-            return 0
-        if is_finite(word) or word.key in ENGLISH_VERBS_OR_NOUNS:
-            return at
-    return 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,8 +124,9 @@ def clauses(text: str, language: Language) -> list[Clause]:
         before, end = start, stop
         sentence = text[start + (len(shown) if opens_line else 0) : stop]
         parts = _parts(sentence, language)
-        heads = _heads(parts, language)
-        offset = len(found)
+        heads, offset = _heads(parts, language), len(found)
+        if offset and _is_elliptic(parts, language):
+            heads, offset = [0], offset - 1
         for part, head in zip(parts, heads, strict=True):
             needs = None if head is None else offset + head
             found.append(Clause(part, line, number, _closing_mark(sentence), needs, label, turn))
@@ -195,14 +151,22 @@ def without_conjunction(clause: Clause) -> Clause:
 
 def _sentences(text: str) -> list[Span]:
     """Return the sentences; those within one pair of brackets or quotation marks are joined."""
-    spans = notes(text)
+    notes = _notes(text)
     found: list[Span] = []
     for start, end in sentence_spans(text):
-        if found and is_inside(start, spans):
+        if found and _is_inside(start, notes):
             found[-1] = (found[-1][0], end)
         else:
             found.append((start, end))
     return found
+
+
+def _notes(text: str) -> list[Span]:
+    return [match.span() for match in _NOTE.finditer(text)]
+
+
+def _is_inside(at: int, spans: Iterable[Span]) -> bool:
+    return any(start < at < end for start, end in spans)
 
 
 def label_of(text: str, start: int, stop: int) -> str:
@@ -215,67 +179,51 @@ def _parts(sentence: str, language: Language) -> list[str]:
     if sentence.startswith(("```", "~~~")):
         return [line.strip() for line in sentence.splitlines() if line.strip()]
     parts: list[str] = []
-    spans = notes(sentence)
+    notes = _notes(sentence)
     cuts = [
         each.span()
         for each in _SEAM[language].finditer(sentence)
-        if not is_inside(each.start(), spans)
+        if not _is_inside(each.start(), notes)
     ]
     starts = [0, *(end for _, end in cuts)]
     ends = [*(start for start, _ in cuts), len(sentence)]
+    gap = "" if language is Language.CHINESE else " "
     for start, end in zip(starts, ends, strict=True):
         part = sentence[start:end].strip()
-        if not part:
-            continue
-        if parts and _belongs_to_previous(parts[-1], part, language):
-            parts[-1] = f"{parts[-1]}{'' if language is Language.CHINESE else ' '}{part}"
-            # "Emil, | Dana | and I met": the last part shows that Emil is in the subject.
-            while len(parts) > 1 and (
-                _shares_subject(parts[-2], parts[-1]) or _is_inside_subject(parts[-2], parts[-1])
-            ):
-                parts[-2:] = [f"{parts[-2]} {parts[-1]}"]
-        else:
+        if parts and part and _belongs_to_previous(parts[-1], part, language):
+            parts[-1] = f"{parts[-1]}{gap}{part}"
+        elif part:
             parts.append(part)
-    return parts
+    return [*parts[:-1], *_without_time(parts[-1])] if parts else []
+
+
+def _without_time(part: str) -> list[str]:
+    """Cut a last time with its note off: "… on tram 28 | today (2026-03-01)."."""
+    times = spans_with_date_notes(part)
+    if times and times[-1][0] > 0 and times[-1][1] >= len(part) - 1:
+        return [part[: times[-1][0]].rstrip(), part[times[-1][0] :]]
+    return [part]
 
 
 def _belongs_to_previous(before: str, part: str, language: Language) -> bool:
-    """Return True if ``part`` is misleading or meaningless without the clause before it.
+    """Return True if one of two parts is no clause, or misleads without the other.
 
-    A condition and its consequence stay together.
+    A condition and its consequence stay together, and a subject with its verb: "Dr. Patel, | Mia's
+    allergist, | said".
     """
-    if language is Language.CHINESE:
-        short = len(part) < _FEWEST_CHARACTERS
-        return short or bool(_CONDITION[language].match(before) or _CHINESE_EXCEPTION.match(part))
-    if _shares_subject(before, part) or _is_subject_of(before, part):
-        return True
     condition = _CONDITION[language]
-    if condition.match(before) or (condition.match(part) and not before.endswith((";", "-"))):
+    if condition.match(before):
         return True
-    if _can_stand_alone(part, language) or _SUBORDINATE.match(part):
-        return False
-    return has_negation(part, language)
-
-
-def _shares_subject(before: str, part: str) -> bool:
-    """Return True if the seam lies within a joint subject: "Emil | and I decided"."""
-    if before.endswith(","):
-        return bool(_NAMES.fullmatch(before) and _NAMED_TOGETHER.match(part))
-    if before.endswith((";", "-")) or not _JOINED.match(part):
-        return False
-    words = before.split()
-    return len(words) <= _FEWEST_WORDS or not has_finite_verb(part) or _ends_with_subject(words)
-
-
-def _is_subject_of(before: str, part: str) -> bool:
-    """Return True if the seam lies between subject and verb: "Mia's allergist, | said"."""
-    return before.endswith(",") and begins_with_verb(part) and last_verb(before.split()) is None
-
-
-def _is_inside_subject(before: str, part: str) -> bool:
-    """Return True if the seam lies within a subject: "Dr. Patel, | Mia's allergist, said …"."""
-    _, _, rest = part.partition(", ")
-    return bool(_NAMES.fullmatch(before)) and begins_with_verb(rest)
+    if language is Language.CHINESE:
+        return len(part) < _FEWEST_CHARACTERS or bool(_CHINESE_EXCEPTION.match(part))
+    if not _has_finite_verb(before) or _begins_with_verb(part):
+        return True
+    if condition.match(part) and not before.endswith((";", "-")):
+        return True
+    if _JOINED.match(part) and _ends_with_subject(before.split()):
+        return True
+    alone = _can_stand_alone(part, language) or _SUBORDINATE.match(part)
+    return not alone and has_negation(part, language)
 
 
 def _ends_with_subject(words: Sequence[str]) -> bool:
@@ -283,9 +231,9 @@ def _ends_with_subject(words: Sequence[str]) -> bool:
 
     True for "I think Emil | and I decided", False for "my name is Helen | and I live in Bristol".
     """
-    verb = last_verb(words)
-    if verb is None:
-        return True
+    verb = _last_verb(words)
+    if verb is None or words[-1].endswith((",", ";", "-")):
+        return False
     between = (word.lower() for word in words[verb + 1 :])
     if any(word in _BRINGS_IN for word in between):
         return True
@@ -294,13 +242,20 @@ def _ends_with_subject(words: Sequence[str]) -> bool:
 
 def _can_stand_alone(part: str, language: Language) -> bool:
     if language is Language.CHINESE:
-        return len(part) >= _FEWEST_CHARACTERS and not _DEPENDENT[language].match(part)
+        return (
+            not has_only_times(part)
+            and len(part) >= _FEWEST_CHARACTERS
+            and not _DEPENDENT[language].match(part)
+        )
     body = _CONJUNCTION.sub("", part, count=1)
     if body != part and _PRONOUN.match(body):
         return False  # "and she must not eat sesame" needs its antecedent
     if _DEPENDENT[language].match(body) or not _STANDS_ALONE.match(body):
         return False
-    return len(_WORD.findall(body)) >= _FEWEST_WORDS
+    words = _WORD.findall(body)
+    if words[0].lower() in ENGLISH_TIMES and _last_verb(words) is None:
+        return False  # "Thursday the 26th at 9:00"
+    return len(words) >= _FEWEST_WORDS
 
 
 def _heads(parts: list[str], language: Language) -> list[int | None]:
@@ -320,6 +275,13 @@ def _heads(parts: list[str], language: Language) -> list[int | None]:
         before = [each for each in alone if each < index]
         heads.append(before[-1] if before else alone[0])
     return heads
+
+
+def _is_elliptic(parts: Sequence[str], language: Language) -> bool:
+    """Return True if a sentence says nothing without the one before: "On April 1st."."""
+    only = parts[0] if len(parts) == 1 else ""
+    hangs = has_only_times(only) or _DEPENDENT[language].match(only) is not None
+    return bool(only) and hangs and not _has_finite_verb(only)
 
 
 def _closing_mark(sentence: str) -> str:

@@ -8,9 +8,10 @@ from itertools import pairwise
 
 from memci.language import chinese_words, word_lists
 from memci.language.chinese_words import TaggedWord
-from memci.language.detection import Language
+from memci.language.detection import Language, language_of
 from memci.language.loading import TaskData
-from memci.language.names import is_interjection, is_plural
+from memci.language.names import find_entities, is_interjection, is_plural
+from memci.language.sentences import sentences
 from memci.language.word_weights import Word, weigh
 
 MOST_KEYWORDS = 12
@@ -44,23 +45,47 @@ _PLAIN = re.compile(r"[\w.+#-]+")
 _LABEL = re.compile(r"[\[【]\s*([^\[\]【】:：\n]{1,20}?)\s*[:：\]】]")
 
 
-def keywords(
-    text: str,
-    language: Language,
-    tagged: Sequence[TaggedWord],
-    names: Sequence[str],
-    english: str = "",
-) -> list[str]:
-    """Return keywords, best first; ``names`` are the text's entities, which lead the list.
+# The speaker before a line.
+_SPEAKER = re.compile(
+    r"^(?:user|assistant|system|用户|助手|系统)\s*[:：]", re.IGNORECASE | re.MULTILINE
+)
+# A sentence with one of these is also read in the other language.
+_HAN = re.compile(r"[\u3400-\u9fff]{2}")
+_LATIN_WORDS = re.compile(r"[A-Za-z]{2,}[ ,]+[A-Za-z]{2,}[ ,]+[A-Za-z]{2,}")
 
-    ``tagged``: the words of its Chinese sentences; ``english``: its other sentences.
+
+def keywords_of(
+    text: str, language: Language, fewest: int = _FEWEST
+) -> tuple[list[str], list[str]]:
+    """Return the keywords of a text, best first, and the entities among them, which lead.
+
+    There are more of a long text; ``fewest``: of a short one, if it has as many.
     """
+    han, english = _by_language(text, language)
+    tagged = chinese_words.tagged_words(han) if han else []
+    names = find_entities(text, tagged)
+    room = min(MOST_KEYWORDS, max(fewest, len(text) // _CHARACTERS_PER_KEYWORD[language]))
+    return _keywords(text, tagged, names, english, room), names
+
+
+def _by_language(text: str, language: Language) -> tuple[str, str]:
+    """Return the Chinese part of a text, and the rest; a few words do not switch the language."""
+    bare = _SPEAKER.sub("", text)
+    parts: dict[Language, list[str]] = {each: [] for each in Language}
+    for sentence in sentences(bare):
+        foreign = _HAN if language is Language.ENGLISH else _LATIN_WORDS
+        parts[language_of(sentence) if foreign.search(sentence) else language].append(sentence)
+    return "\n".join(parts[Language.CHINESE]), "\n".join(parts[Language.ENGLISH])
+
+
+def _keywords(
+    text: str, tagged: Sequence[TaggedWord], names: Sequence[str], english: str, room: int
+) -> list[str]:
     scores = _chinese_scores(tagged) | _english_scores(english)
-    room = max(_FEWEST, len(text) // _CHARACTERS_PER_KEYWORD[language])
     labels = {label.lower() for label in _LABEL.findall(text)}
     ranked = sorted(scores, key=lambda word: -scores[word])  # stable: first mentioned first
     candidates = [word for word in ranked if not _has_label(word, labels)]
-    return _best([*names, *candidates], min(room, MOST_KEYWORDS)) or _fallback_keyword(text, tagged)
+    return _best([*names, *candidates], room) or _fallback_keyword(text, tagged)
 
 
 def _has_label(candidate: str, labels: Iterable[str]) -> bool:

@@ -109,7 +109,7 @@ def scripted_agent(handler: Any, asked: RecordedRequest) -> None:
     _TASKS[task](seen, subject)(handler, asked)
 
 
-def _remember(_: Seen, fact: str) -> Reply:
+def _log(_: Seen, fact: str) -> Reply:
     return says(f"Understood, that is clear about {fact.split(maxsplit=1)[0]}.")
 
 
@@ -183,7 +183,7 @@ def _tidy(seen: Seen, tokens: str) -> Reply:
 
 
 _TASKS: Mapping[str, Callable[[Seen, str], Reply]] = {
-    "remember": _remember,
+    "log": _log,
     "ask": _ask,
     "note": _note,
     "file": _file,

@@ -23,6 +23,7 @@ from memci.cli.up.supervisor import Interrupts
 from memci.client import Memci
 from memci.config.settings import Settings
 from memci.domain.job import JobState
+from memci.domain.memory.recall import Miss
 from memci.embedded.files import free_port
 from memci.errors import MemciError
 from memci.language.detection import Language
@@ -86,7 +87,7 @@ class Forgetting:
             state = MemoryState(number, watched.importance, watched.length, watched.content)
             self.states.append(state)
         asked = agent.recall([self.demo_agent.story.forgotten], depth=DEPTH)
-        gone = bool(asked.forgotten) and not asked.memories
+        gone = not asked.memories and (bool(asked.forgotten) or asked.miss is Miss.FORGOTTEN)
         self.passes.append(Pass(number, len(nodes), sum(node.length for node in nodes), gone))
 
     @property

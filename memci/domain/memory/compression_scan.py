@@ -147,7 +147,8 @@ _PHRASE_SHARE = 1 / 2
 def short_phrase(phrase: str, keywords: Sequence[str], content: str, language: Language) -> str:
     """Return a phrase of at most half of ``content``, never longer than ``phrase`` (M15).
 
-    A longer phrase gives way to the keywords, as many as fit, or else to its beginning.
+    A longer phrase gives way to the keywords, as many as fit, or else to its beginning. If neither
+    has room, it is one keyword or word: of few words, one may remain.
     """
     room = max(1, math.floor(len(content) * _PHRASE_SHARE))
     if len(phrase) <= room:
@@ -159,16 +160,18 @@ def short_phrase(phrase: str, keywords: Sequence[str], content: str, language: L
         longer = joined + separator + word if joined else word
         if len(longer) <= room:
             joined = longer
-    return joined or _beginning(phrase, room)
+    shorter = (word for word in keywords if len(word) < len(phrase))
+    return joined or _beginning(phrase, room) or next(shorter, phrase)
 
 
 def _beginning(text: str, length: int) -> str:
-    """Return the first words of a text, or the first characters of a long word."""
+    """Return the first words of a text; of text without blanks, the first characters."""
     beginning = text[:length]
-    cut_in_word = len(text) > length and not text[length].isspace()
-    if cut_in_word and " " in beginning:
-        beginning = beginning.rpartition(" ")[0]
-    return beginning.strip()
+    if len(text) <= length or text[length].isspace():
+        return beginning.strip()
+    if " " in beginning or text[0].isascii():
+        return beginning.rpartition(" ")[0].strip()
+    return beginning
 
 
 def _contains_word(word: str, content: str) -> bool:

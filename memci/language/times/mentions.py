@@ -161,11 +161,6 @@ def has_only_times(text: str) -> bool:
     return not any(each.isalnum() for each in _ABSOLUTE.sub("", RELATIVE_TIME.sub("", text)))
 
 
-def has_only_relative_times(text: str) -> bool:
-    """Return True if a text contains only relative times: "yesterday (2026-03-07)", 下周."""
-    return not any(each.isalnum() for each in RELATIVE_TIME.sub("", _NOTE.sub("", text)))
-
-
 _ISO_DAY, _NUMBER, _YEAR = r"\d{4}-\d\d-\d\d", r"\d{1,2}", r"\d{4}"
 _NAME = f"(?:{'|'.join(month.capitalize() for month in MONTHS)})"
 _ENGLISH_NOTE = (

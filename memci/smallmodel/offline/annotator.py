@@ -1,19 +1,18 @@
 """Offline annotator, judge and query planner: statistics and phrases, no model (M4, R3, R10)."""
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 
 from memci.domain.memory.node import NodeType
 from memci.language import chinese_words
+from memci.language.clause_values import clause_values
 from memci.language.cue_phrases import EPISODIC, PROCEDURAL, is_social
 from memci.language.detection import Language, language_of
-from memci.language.keywords import keywords
+from memci.language.keywords import keywords_of
 from memci.language.names import find_entities
 from memci.language.question import shortened_question, split_questions
 from memci.language.sentences import sentences
-from memci.language.shortening.clause_values import clause_values
 from memci.language.worth import Judgement, judge_worth
 from memci.smallmodel.offline.compressor import OfflineCompressor
 from memci.smallmodel.ports import Annotation
@@ -22,15 +21,6 @@ LONGEST_PHRASE = 80
 
 # Characters read of one text: topic segments are shorter, and a million need not be.
 _READ = 8_000
-
-
-# The speaker before a line.
-_SPEAKER = re.compile(
-    r"^(?:user|assistant|system|用户|助手|系统)\s*[:：]", re.IGNORECASE | re.MULTILINE
-)
-# A sentence with one of these is also read in the other language.
-_HAN = re.compile(r"[\u3400-\u9fff]{2}")
-_LATIN_WORDS = re.compile(r"[A-Za-z]{2,}[ ,]+[A-Za-z]{2,}[ ,]+[A-Za-z]{2,}")
 
 
 class OfflineAnnotator:
@@ -45,12 +35,10 @@ class OfflineAnnotator:
 
     def _annotate(self, text: str) -> Annotation:
         language = language_of(text)
-        han, english = _by_language(text, language)
-        tagged = chinese_words.tagged_words(han) if han else []
-        names = find_entities(text, tagged)
+        words, names = keywords_of(text, language)
         return Annotation(
             phrase=self._phrase(text),
-            keywords=tuple(keywords(text, language, tagged, names, english)),
+            keywords=tuple(words),
             entities=tuple(names),
             type=_type(text),
         )
@@ -64,16 +52,6 @@ class OfflineAnnotator:
             if telling and len(clause) <= LONGEST_PHRASE and value > best_value:
                 best, best_value = clause, value
         return best or " ".join(self._compressor.compress(text, LONGEST_PHRASE).split())
-
-
-def _by_language(text: str, language: Language) -> tuple[str, str]:
-    """Return the Chinese part of a text, and the rest; a few words do not switch the language."""
-    bare = _SPEAKER.sub("", text)
-    parts: dict[Language, list[str]] = {each: [] for each in Language}
-    for sentence in sentences(bare):
-        foreign = _HAN if language is Language.ENGLISH else _LATIN_WORDS
-        parts[language_of(sentence) if foreign.search(sentence) else language].append(sentence)
-    return "\n".join(parts[Language.CHINESE]), "\n".join(parts[Language.ENGLISH])
 
 
 def _statements(text: str) -> list[str]:

@@ -43,9 +43,14 @@ class Tokens:
     spans: list[Span]
 
 
-def tokens_of(tokenizer: Any, text: str, spans: Sequence[Span]) -> Tokens:
-    """Return the tokens of a text whose sentences are at ``spans``, in characters, ascending."""
-    pieces = tokenizer.encode(PASSAGE + text, return_type="proto").pieces[: POSITIONS - 2]
+def tokens_of(
+    tokenizer: Any, text: str, spans: Sequence[Span], most: int = POSITIONS - 2
+) -> Tokens:
+    """Return the tokens of a text whose sentences are at ``spans``, in characters, ascending.
+
+    ``most``: tokens that are read.
+    """
+    pieces = tokenizer.encode(PASSAGE + text, return_type="proto").pieces[:most]
     ends = np.cumsum([len(each.surface) for each in pieces]) - len(PASSAGE)
     found = []
     for start, stop in spans:

@@ -19,10 +19,10 @@ from memci.domain.pages.interaction_outline import (
 )
 from memci.domain.token_counts import Count
 from memci.language import summary_lines
+from memci.language.clause_values import candidates
 from memci.language.cue_phrases import is_courtesy, names_a_topic
 from memci.language.detection import Language, language_of
 from memci.language.sentences import sentences
-from memci.language.shortening.clause_values import candidates
 from memci.language.small_talk import asks_something
 from memci.language.times.mentions import add_date_notes
 from memci.message import JsonObject, Message, Role

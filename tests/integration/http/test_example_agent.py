@@ -51,7 +51,7 @@ def question(turn: int) -> str:
 
 
 def is_fact(turn: int) -> bool:
-    return question(turn).startswith("remember")
+    return question(turn).startswith("log")
 
 
 def fact(turn: int) -> str:
@@ -59,7 +59,7 @@ def fact(turn: int) -> str:
     it, place = thing(turn), _PLACES[turn % 4]
     more = f"{it} was seen near {place} on day {turn}, and again two days later, in good light. "
     long = 30 if turn % 20 == 6 else 12
-    return f"remember: {it} is kept near {place}. {more * long}{it} has the code {code(turn)}."
+    return f"log: {it} is kept near {place}. {more * long}{it} has the code {code(turn)}."
 
 
 @dataclass

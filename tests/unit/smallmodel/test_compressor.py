@@ -73,14 +73,23 @@ def test_a_speaker_stays_with_the_sentence(compressor):
     )
 
 
-def test_looks_like_is_not_split(compressor):
-    text = "It looks like a medieval castle with a labyrinth, which we saw from the old road."
-    assert compressor.compress(text, 60).startswith("It looks like a medieval castle")
-
-
-def test_the_rest_of_the_target_is_filled_with_neighbouring_words(compressor):
-    text = "The committee of the harbour museum in Bergen bought three kayaks from Greenland"
-    assert compressor.compress(text, 40).casefold() in text.casefold()
+@pytest.mark.parametrize(
+    ("text", "target", "left"),
+    [
+        (
+            "The committee of the harbour museum in Bergen bought three kayaks from Greenland.",
+            40,
+            "Bergen, Greenland, kayaks, committee",
+        ),
+        ("Ann: We packed the car on Saturday and went to Stavanger with Tom.", 9, "Stavanger"),
+        ("助手：可以去龙井路的绿茶餐厅，提前告诉他们。", 9, "龙井路、绿茶餐厅"),
+        ("Priya owns the very long runbook.", 14, "Priya, runbook"),
+        ("2026-12-12 10:20", 5, "…"),
+        ("We went to Ann.", 2, "…"),
+    ],
+)
+def test_where_no_clause_has_room_keywords_remain(compressor, text, target, left):
+    assert compressor.compress(text, target) == left
 
 
 def test_ten_small_compressions_keep_what_one_keeps(compressor):
@@ -102,9 +111,9 @@ def test_empty_tiny_and_huge_inputs(compressor):
     assert compressor.compress("", 10) == ""
     assert compressor.compress("Something to say.", 0) == ""
     assert compressor.compress("Something to say.", 1)
-    assert len(compressor.compress("x" * 100_000, 7)) == 7
+    assert compressor.compress("x" * 100_000, 7) == "…"
     assert len(compressor.compress("先啊" * 50_000, 7)) in range(1, 8)
-    assert compressor.compress("😀" * 30, 3) == "😀😀😀"
+    assert compressor.compress("😀" * 30, 3) == "…"
 
 
 def test_a_speaker_stays_with_a_list_line(compressor):
@@ -114,14 +123,8 @@ def test_a_speaker_stays_with_a_list_line(compressor):
         "User: Good, thanks."
     )
     assert compressor.compress(text, 70) == (
-        "Assistant: - Book the night train from Oslo to Bergen on 3 May."
+        "Assistant: Book the night train from Oslo to Bergen on 3 May."
     )
-
-
-def test_a_single_word_keeps_its_speaker(compressor):
-    text = "Ann: We packed the car on Saturday and went to the beach near Stavanger with Tom."
-    assert compressor.compress(text, 10) == "Ann: Tom."
-    assert compressor.compress("助手：可以去龙井路的绿茶餐厅，提前告诉他们。", 7) == "助手：绿茶。"
 
 
 @pytest.mark.parametrize(
@@ -144,8 +147,9 @@ def test_in_chinese_actions_are_kept_before_praise(compressor, text, kept, targe
     ("room", "left"),
     [
         (50, "User: Someone left a yellow umbrella on tram 28."),
-        (38, "User: Yellow umbrella on tram 28."),
-        (26, "User: Umbrella on tram 28."),
+        (38, "yellow umbrella, tram, 2026-03-01"),
+        (17, "yellow umbrella"),
+        (9, "tram"),
     ],
 )
 def test_the_date_is_removed_before_the_content(compressor, room, left):
@@ -160,39 +164,6 @@ def test_blanks_between_two_scripts_are_kept(compressor):
     assert "kayak. we" in compressor.compress(text, 70)
 
 
-DIALOGUE = (
-    "User: My name is Helen Okafor and I live in Bristol with my husband Tom.\n"
-    "User: Important: Mia is severely allergic to peanuts and she must not eat anything with "
-    "sesame.\n"
-    "Assistant: Understood, Mia is allergic to peanuts and sesame. I will keep that in mind.\n"
-    "Assistant: A lemon tart sounds lovely. Marzipan is almond paste.\n"
-    "User: We went to the aquarium on Saturday, and Tom bought a book about the Severn."
-)
-DIALOGUE_CHINESE = (
-    "用户：我叫林晓梅，今年34岁，住在杭州市西湖区，在一家叫绿洲的设计公司做产品经理。\n"
-    "用户：我爸爸有糖尿病，绝对不能吃甜食，所以周六的家庭聚餐要订一家有无糖菜的餐厅。\n"
-    "助手：明白了，我会提醒餐厅准备无糖的菜。\n"
-    "用户：餐厅叫外婆家，电话是0571-87654321，我订了晚上六点半的包间，一共八个人。"
-)
-
-
-@pytest.mark.parametrize(
-    ("text", "vital", "echo", "until"),
-    [
-        (DIALOGUE, "must not eat anything with sesame", "Assistant:.*(?:Mia|Marzipan)", 35),
-        (DIALOGUE, "severely allergic to peanuts", "Assistant:.*(?:Mia|Marzipan)", 35),
-        (DIALOGUE_CHINESE, "我爸爸有糖尿病，绝对不能吃甜食", "我会提醒", 20),
-        (DIALOGUE_CHINESE, "0571-87654321", "我会提醒", 50),
-    ],
-)
-def test_vital_facts_stay_and_echoes_go_first(compressor, text, vital, echo, until):
-    left = text
-    for share in range(90, until - 1, -5):
-        left = compressor.compress(left, len(text) * share // 100)
-        assert vital in left
-    assert not re.search(echo, left)
-
-
 def test_a_kept_fact_is_not_repeated_in_a_fragment(compressor):
     text = "Mia is sad to leave her friend Chloe. We promised that Chloe can visit us in summer."
     assert compressor.compress(text, 50) == "Mia is sad to leave her friend Chloe."
@@ -201,4 +172,18 @@ def test_a_kept_fact_is_not_repeated_in_a_fragment(compressor):
 def test_a_date_alone_is_the_last_choice(compressor):
     text = "Tom paid the deposit of £40 yesterday (2026-03-04)."
     assert compressor.compress(text, 28) == "Tom paid the deposit of £40."
-    assert compressor.compress(text, 10) == "Tom"
+    assert compressor.compress(text, 12) == "Tom, deposit"
+
+
+def test_what_is_readable_only_with_its_neighbour_goes_with_it(compressor):
+    text = (
+        "Assistant: When do you get the keys?\n"
+        "User: On April 1st. The rent is 1,150 euros and the landlord wants two months as deposit."
+    )
+    assert compressor.compress(text, 90) == (
+        "User: The rent is 1,150 euros and the landlord wants two months as deposit."
+    )
+    text = "My teacher, Ines, says I press too hard with the thumb. The clay was cold and stubborn."
+    for target in range(20, len(text)):
+        left = compressor.compress(text, target)
+        assert "says" not in left or "My teacher, Ines, says I press too hard" in left

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from memci.language.clauses import Clause, clauses, without_conjunction
-from memci.language.cue_phrases import find_cues, is_social
+from memci.language.cue_phrases import is_social
 from memci.language.detection import Language, language_of
 from memci.language.loading import TaskData
 from memci.language.word_lists import CHINESE_NEGATIONS
 from memci.language.word_weights import UNKNOWN, Word, rarity, weigh
-from memci.language.worth import clause_factor
 
 _DATA = TaskData("shortening")
+OPEN_MARKS = ",;:，；：、—–-( "
 _ENGLISH_FILLERS = re.compile(
     rf"(?<![\w'’-])(?:{_DATA.source('fillers', Language.ENGLISH)})(?![\w'’-])[,，]?\s*",
     re.IGNORECASE,
@@ -38,7 +38,7 @@ def remove_fillers(clause: str) -> str:
     text = _INTERJECTIONS.sub("", clause, count=1) if _INTERJECTIONS.match(clause) else clause
     for fillers in (_ENGLISH_FILLERS, _CHINESE_FILLERS):
         text = fillers.sub(lambda match: match[0] if _denied(match) else "", text)
-    text = _PARTICLES.sub("", text).strip()
+    text = _PARTICLES.sub("", text).lstrip(OPEN_MARKS).strip()
     return text if any(character.isalnum() for character in text) else clause
 
 
@@ -46,16 +46,14 @@ def _denied(match: re.Match[str]) -> bool:
     return bool(_DENIED.search(match.string, max(0, match.start() - 8), match.start()))
 
 
-OPEN_MARKS = ",;:，；：、—–-( "
 _CLOSERS = ('"', "”", "’", "」", "』", "》", ")", "）")
 
 # The factor of a word for each repetition.
-AGAIN = 0.3
+AGAIN = 0.4
 # A question has less value than an answer.
 _QUESTION = 0.5
-# A courtesy has almost no value; a decision, a rule or a plan with a date more.
+# A courtesy has almost no value.
 _SOCIAL = 0.3
-_TELLING = 1.4
 _FEWEST_TELLING_WORDS = 2
 _EXCLAIMS = re.compile(r"(?:[^\W\d_]|['’-])+[!！,.。，]")
 # In Chinese mostly the first clause names the topic, and the others omit it.
@@ -77,7 +75,6 @@ class Candidate:
     factor: float
     social: bool  # it is only polite
     bare: bool = False  # it only addresses somebody, or exclaims
-    vital: bool = False  # it is about health or safety
 
     @property
     def cost(self) -> int:
@@ -117,10 +114,9 @@ def candidates(text: str, language: Language) -> list[Candidate]:
         alone = sum(word.weight > 0 for word in words) < _FEWEST_TELLING_WORDS
         kind = is_social(clause.text) or is_social(shorter.text)
         values = language is Language.CHINESE and _only_evaluates(clause.text)
-        staked, vital = clause_factor(clause.text, clause.label)
-        factor = _factor(clause, language, opens=opens) * (_SOCIAL if alone or kind else staked)
+        factor = _factor(clause, language, opens=opens) * (_SOCIAL if alone or kind else 1.0)
         bare = alone and (kind or _EXCLAIMS.fullmatch(shorter.text) is not None)
-        found.append(Candidate(shorter, words, factor, alone or kind or values, bare, vital))
+        found.append(Candidate(shorter, words, factor, alone or kind or values, bare))
     return found
 
 
@@ -152,8 +148,6 @@ def _factor(clause: Clause, language: Language, *, opens: bool) -> float:
     factor = 1.0
     if clause.end in {"?", "？"} and (not chinese or _is_question(clause)):
         factor = _QUESTION
-    if find_cues(clause.text):
-        factor *= _TELLING
     if not chinese:
         return factor
     if _OWN_CHINESE.search(clause.text):
