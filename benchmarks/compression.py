@@ -25,6 +25,7 @@ from memci.language.detection import Language
 from memci.smallmodel.offline.compressor import OfflineCompressor
 from memci.smallmodel.offline.e5_embedder import OfflineEmbedder
 from memci.smallmodel.offline.segmenter import OfflineSegmenter
+from memci.smallmodel.offline.sentence_reader import OfflineSentenceReader
 from memci.smallmodel.ports import Embedder
 from memci.smallmodel.vector_space import Vectors
 
@@ -56,7 +57,8 @@ class Asked:
 
 def measure(data: Path, *, size: Size) -> Iterator[Finding]:
     """Measure survival in English and Chinese, chains of compressions, and speed."""
-    embedder, ours = _Remembering(OfflineEmbedder(Settings().embedder_folder)), OfflineCompressor()
+    built_in, ours = OfflineEmbedder(Settings().embedder_folder), OfflineCompressor()
+    embedder, reader = _Remembering(built_in), OfflineSentenceReader(built_in)
     for pattern, read, language in (
         ("locomo*.json", locomo, Language.ENGLISH),
         ("memorybank_cn*.json", memorybank, Language.CHINESE),
@@ -68,7 +70,10 @@ def measure(data: Path, *, size: Size) -> Iterator[Finding]:
             name = path.stem.removesuffix("_dev")
             turns = [turn.text for each in found for turn in each.turns]
             rare = RareSentences(turns)
-            for unit, cut in (("windows", _windows), ("segments", _Cutter(embedder).segments)):
+            for unit, cut in (
+                ("windows", _windows),
+                ("segments", _Cutter(embedder, reader).segments),
+            ):
                 places = [(each, cut(each)) for each in found]
                 asked = _asked([(each.cases, held) for each, held in places], language)
                 stated = _asked([(each.statements, held) for each, held in places], language)
@@ -81,7 +86,9 @@ def measure(data: Path, *, size: Size) -> Iterator[Finding]:
                         title = f"compression, {name} told, {unit} to {share:.0%}"
                         yield _survival(title, stated, share, ours.compress, others, rare)
                 yield _chain(f"compression, {name} {unit}", asked, ours.compress)
-            yield _speed(name, found, _Cutter(embedder), ours.compress, rare, size.pick(1, 3, 7))
+            yield _speed(
+                name, found, _Cutter(embedder, reader), ours.compress, rare, size.pick(1, 3, 7)
+            )
 
 
 class _Remembering:
@@ -104,9 +111,9 @@ class _Remembering:
 class _Cutter:
     """Cuts conversations as memory creation does."""
 
-    def __init__(self, embedder: Embedder) -> None:
+    def __init__(self, embedder: Embedder, reader: OfflineSentenceReader) -> None:
         self._embedder = embedder
-        self._segmenter = OfflineSegmenter(lambda: embedder.space)
+        self._segmenter = OfflineSegmenter(lambda: embedder.space, reader)
 
     def segments(self, conversation: Conversation) -> Places:
         places: dict[str, str] = {}

@@ -70,9 +70,10 @@ class Conversation:
 
 
 def messages_of(texts: Sequence[str]) -> list[Message]:
-    """Return the texts as messages of one session, as a job gets them."""
+    """Return the texts of two who take turns as messages of one session, as a job gets them."""
     return [
-        Message(seq, str(seq), Role.USER, text, _WHEN) for seq, text in enumerate(texts, start=1)
+        Message(seq, str(seq), (Role.USER, Role.ASSISTANT)[(seq - 1) % 2], text, _WHEN)
+        for seq, text in enumerate(texts, start=1)
     ]
 
 

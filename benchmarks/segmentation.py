@@ -22,6 +22,7 @@ from benchmarks.texttiling import Bag, bags_of, texttiling
 from memci.config.settings import Settings
 from memci.smallmodel.offline.e5_embedder import OfflineEmbedder
 from memci.smallmodel.offline.segmenter import OfflineSegmenter
+from memci.smallmodel.offline.sentence_reader import OfflineSentenceReader
 from memci.smallmodel.ports import Embedder, Segmenter
 
 # The limit of P_k on a set, whatever the others reach.
@@ -34,7 +35,7 @@ Ends = Sequence[bool]
 def measure(data: Path, *, size: Size) -> Iterator[Finding]:
     """Measure every set of dialogues in the folder ``segmentation``."""
     embedder = OfflineEmbedder(Settings().embedder_folder)
-    segmenter = OfflineSegmenter(lambda: embedder.space)
+    segmenter = OfflineSegmenter(lambda: embedder.space, OfflineSentenceReader(embedder))
     for path in sorted((data / "segmentation").glob("*.json")):
         found = dialogues(path)[: size.pick(1, _QUICK, None)]
         bags = [bags_of(each.utterances) for each in found]

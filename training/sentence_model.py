@@ -16,6 +16,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -29,6 +30,9 @@ from memci.smallmodel.offline import sentence_model
 from memci.smallmodel.offline.e5_graph import ADAPTED_LAYERS
 from memci.smallmodel.offline.sentence_model import (
     KEYS,
+    SEAM_FEATURES,
+    SEEN_AFTER,
+    SEEN_BEFORE,
     SPEAKERS,
     TYPES,
     WORTHS,
@@ -46,6 +50,8 @@ _RANK = 16
 _EPOCHS = 8
 _BATCH = 32
 _ADAPTER_RATE, _HEAD_RATE = 4e-4, 2e-3
+_TALKS = 6  # conversations in one step
+_JOINED = 0.3  # of the conversations are followed by another one
 _SMOOTHING = 0.05
 _UNKNOWN = -100  # torch leaves it out
 _NAMES = ("Ann", "Tom", "Priya", "Max", "Oma", "小李", "老王", "陈晨", "妈妈", "Yuki")
@@ -62,8 +68,25 @@ class Example:
     fold: int
     language: str
     labels: Sequence[Label] = ()
-    cuts: Sequence[int] = ()  # between neighbouring sentences: 1 if the topic ends
+    cuts: Sequence[int] = ()  # between neighbouring sentences: 1 if the topic changes
     states: Tensor | None = None  # before the adapted layers
+
+
+@dataclass
+class Talk:
+    """Messages of a conversation; of each after the first: 1 if it begins another topic."""
+
+    messages: list[Example]
+    begins: list[int]
+    same: list[bool]  # whether it has the speaker of the one before
+
+    def followed_by(self, other: Talk) -> Talk:
+        """Return both conversations, one after the other."""
+        return Talk(
+            [*self.messages, *other.messages],
+            [*self.begins, 1, *other.begins],
+            [*self.same, False, *other.same],
+        )
 
 
 def rows(kind: str, *, judged: bool = False) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -152,14 +175,36 @@ def cut_messages(random: np.random.Generator) -> list[Example]:
 
 
 def _cut_message(parts: Sequence[str], speaker: str, language: str, fold: int) -> Iterator[Example]:
+    example = _said("", parts, speaker, language, fold)
+    if example.cuts:
+        yield example
+
+
+def _said(name: str, parts: Sequence[str], speaker: str, language: str, fold: int) -> Example:
     text = "".join(parts)
     spans = sentence_spans(text)
     ends = np.cumsum([len("".join(part.split())) for part in parts])
-    tokens = tokens_of(tokenizer(), text, spans)
+    shifted = [(start + len(name), stop + len(name)) for start, stop in spans]
+    shifted[0] = (0, shifted[0][1])
+    tokens = tokens_of(tokenizer(), name + text, shifted)
     read = spans[1 : len(tokens.spans)]
-    if read:
-        cuts = [int(len("".join(text[:start].split())) in ends) for start, _ in read]
-        yield Example(tokens, SPEAKERS.index(speaker), fold, language, cuts=cuts)
+    cuts = [int(len("".join(text[:start].split())) in ends) for start, _ in read]
+    return Example(tokens, SPEAKERS.index(speaker), fold, language, cuts=cuts)
+
+
+def talks() -> list[Talk]:
+    """Return the conversations whose topics are known."""
+    found = []
+    for at, (_, row) in enumerate(rows("turns")):
+        messages = []
+        for each in row["messages"]:
+            named = each["by"] not in SPEAKERS
+            name, speaker = (f"{each['by']}: ", "person") if named else ("", each["by"])
+            messages.append(_said(name, each["parts"], speaker, row["lang"], at % _FOLDS))
+        speakers = [each["by"] for each in row["messages"]]
+        same = [one == other for one, other in pairwise(speakers)]
+        found.append(Talk(messages, [int(each["new"]) for each in row["messages"][1:]], same))
+    return found
 
 
 def compute_states(examples: Sequence[Example]) -> list[Layer]:
@@ -189,7 +234,7 @@ class Net(nn.Module):
         self.key = nn.Linear(256 + len(SPEAKERS), len(KEYS))
         self.kind = nn.Linear(256 + len(SPEAKERS), len(TYPES))
         self.worth = nn.Linear(256 + len(SPEAKERS), len(WORTHS))
-        self.cut, self.cut_out = nn.Linear(512, 64), nn.Linear(64, 1)
+        self.seam, self.seam_out = nn.Linear(SEAM_FEATURES, 64), nn.Linear(64, 1)
         self.dropout = nn.Dropout(0.3)
 
     def forward(self, examples: Sequence[Example]) -> Tensor:
@@ -217,11 +262,31 @@ class Net(nn.Module):
             torch.tensor(many)
         )
         spoken = torch.cat([features, functional.one_hot(speakers, len(SPEAKERS)).float()], 1)
-        cuts = [
-            self.cut_out(functional.relu(self.cut(torch.cat([own[:-1], own[1:]], 1))))[:, 0]
-            for own in features.split(many)
-        ]
+        parts = features.split(many)
+        cuts = [self._changes(own) for own in parts]
         return self.key(spoken), self.kind(spoken), self.worth(spoken), cuts
+
+    def turns(self, talk: Talk) -> tuple[Tensor, list[Tensor]]:
+        """Return the logits of the seams between messages, and of those inside each."""
+        parts = self(talk.messages).split([len(each.tokens.spans) for each in talk.messages])
+        between = [
+            self._seam(torch.cat(parts[max(0, at - SEEN_BEFORE) : at]), parts[at], 0.0, float(same))
+            for at, same in enumerate(talk.same, 1)
+        ]
+        return _stacked(between), [self._changes(own) for own in parts]
+
+    def _changes(self, own: Tensor) -> Tensor:
+        """Return the logits of the seams between the sentences of a message."""
+        return _stacked([self._seam(own[:at], own[at:], 1.0, 1.0) for at in range(1, len(own))])
+
+    def _seam(self, before: Tensor, after: Tensor, inside: float, same: float) -> Tensor:
+        first, then = before.mean(0), after[:SEEN_AFTER].mean(0)
+        parts = [first, before[-1], after[0], then, first * then, torch.tensor([inside, same])]
+        return self.seam_out(functional.relu(self.seam(torch.cat(parts))))[0]
+
+
+def _stacked(logits: list[Tensor]) -> Tensor:
+    return torch.stack(logits) if logits else torch.zeros(0)
 
 
 def _loss(net: Net, examples: Sequence[Example]) -> Tensor:
@@ -237,15 +302,46 @@ def _loss(net: Net, examples: Sequence[Example]) -> Tensor:
                 )
     for each, logits in zip(examples, answers[3], strict=True):
         if each.cuts:
-            wanted = torch.tensor(each.cuts) * (1 - _SMOOTHING) + _SMOOTHING / 2
-            loss = loss + functional.binary_cross_entropy_with_logits(
-                logits, wanted, reduction="sum"
-            )
+            loss = loss + _seam_loss(logits, each.cuts)
     return loss / _BATCH
 
 
-def train(layers: Sequence[Layer], examples: Sequence[Example], seed: int = 1) -> Net:
-    """Train on examples whose states are computed."""
+def _seam_loss(logits: Tensor, changes: Sequence[int]) -> Tensor:
+    wanted = torch.tensor(changes) * (1 - _SMOOTHING) + _SMOOTHING / 2
+    return functional.binary_cross_entropy_with_logits(logits, wanted, reduction="sum")
+
+
+def _talk_loss(net: Net, some: Sequence[Talk]) -> Tensor:
+    loss = torch.zeros(())
+    for talk in some:
+        between, inside = net.turns(talk)
+        loss = loss + _seam_loss(between, talk.begins)
+        for logits, each in zip(inside, talk.messages, strict=True):
+            if each.cuts:
+                loss = loss + _seam_loss(logits, each.cuts)
+    return loss / _BATCH
+
+
+def _joined(known: Sequence[Talk], random: np.random.Generator) -> list[Talk]:
+    """Return the conversations in any order, some of them as one."""
+    left = [known[at] for at in random.permutation(len(known))]
+    found = []
+    while left:
+        talk = left.pop()
+        if left and random.random() < _JOINED and _language(talk) == _language(left[-1]):
+            talk = talk.followed_by(left.pop())
+        found.append(talk)
+    return found
+
+
+def _language(talk: Talk) -> str:
+    return talk.messages[0].language
+
+
+def train(
+    layers: Sequence[Layer], examples: Sequence[Example], known: Sequence[Talk], seed: int = 1
+) -> Net:
+    """Train on examples and conversations whose states are computed."""
     torch.manual_seed(seed)
     net, random = Net(layers), np.random.default_rng(seed)
     adapters = [each for each in net.layers.parameters() if each.requires_grad]
@@ -253,7 +349,7 @@ def train(layers: Sequence[Layer], examples: Sequence[Example], seed: int = 1) -
     optimizer = torch.optim.AdamW(
         [{"params": adapters, "weight_decay": 0.05}, {"params": heads, "weight_decay": 0.05}]
     )
-    batches = -(-len(examples) // _BATCH)
+    batches = -(-len(examples) // _BATCH) + -(-len(known) // _TALKS)
     schedule = torch.optim.lr_scheduler.OneCycleLR(
         optimizer, [_ADAPTER_RATE, _HEAD_RATE], total_steps=_EPOCHS * batches, pct_start=0.1
     )
@@ -261,11 +357,17 @@ def train(layers: Sequence[Layer], examples: Sequence[Example], seed: int = 1) -
         # Texts of about one length together; the batches in any order.
         noise = random.normal(0, 3, len(examples))
         order = np.argsort([len(each.tokens.ids) for each in examples] + noise)
-        starts = random.permutation(range(0, len(examples), _BATCH))
+        batched: list[list[Any]] = [
+            [examples[at] for at in order[start : start + _BATCH]]
+            for start in range(0, len(examples), _BATCH)
+        ]
+        longer = _joined(known, random)
+        batched += [longer[at : at + _TALKS] for at in range(0, len(longer), _TALKS)]
         total = 0.0
         net.train()
-        for start in starts:
-            loss = _loss(net, [examples[at] for at in order[start : start + _BATCH]])
+        for at in random.permutation(len(batched)):
+            some = batched[at]
+            loss = (_talk_loss if isinstance(some[0], Talk) else _loss)(net, some)
             optimizer.zero_grad()
             loss.backward()
             nn.utils.clip_grad_norm_(net.parameters(), 1.0)
@@ -324,6 +426,21 @@ def report(net: Net, examples: Sequence[Example]) -> None:
         print(f"  {language}: {', '.join(line)}", flush=True)
 
 
+def report_talks(net: Net, known: Sequence[Talk]) -> None:
+    """Print how well topic changes between and inside messages are found, by language."""
+    for language in ("en", "zh"):
+        between, inside = [], []
+        with torch.no_grad():
+            for talk in known:
+                if _language(talk) == language:
+                    logits, own = net.turns(talk)
+                    between += list(zip(talk.begins, (logits > 0).tolist(), strict=True))
+                    for each, found in zip(talk.messages, own, strict=True):
+                        inside += list(zip(each.cuts, (found > 0).tolist(), strict=True))
+        f1 = [_f1(*np.array(each, dtype=bool).T) for each in (between, inside)]
+        print(f"  {language}: topics between messages F1 {f1[0]:.3f}, inside {f1[1]:.3f}")
+
+
 def main() -> None:
     """Train and write the weights, or check how well what was not seen is labelled."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -331,18 +448,22 @@ def main() -> None:
     check = parser.parse_args().check
     random = np.random.default_rng(5)
     examples, judged = [*labelled(random), *cut_messages(random)], labelled(random, judged=True)
-    layers = compute_states([*examples, *judged])
+    known = talks()
+    said = [message for talk in known for message in talk.messages]
+    layers = compute_states([*examples, *judged, *said])
     if not check:
-        net = train(layers, examples)
+        net = train(layers, examples, known)
         export(net, _OUTPUT)
         print("judged on what another writer labelled:")
         report(net, judged)
         return
     for name in check.split(","):
         fold = _WRITERS.index(name)
-        net = train(layers, [each for each in examples if each.fold != fold])
+        left = [talk for talk in known if talk.messages[0].fold != fold]
+        net = train(layers, [each for each in examples if each.fold != fold], left)
         print(f"without {name}:")
         report(net, [each for each in examples if each.fold == fold])
+        report_talks(net, [talk for talk in known if talk.messages[0].fold == fold])
 
 
 if __name__ == "__main__":

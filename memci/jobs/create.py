@@ -21,8 +21,9 @@ from memci.domain.memory.network_edition import ReplayEvent
 from memci.domain.memory.parameters import MemoryParameters
 from memci.errors import SmallModelAnswerError
 from memci.jobs import network_growth
+from memci.jobs.changed_facts import ChangedFacts
 from memci.jobs.index import MessageTexts, VectorGuard, terms_of
-from memci.jobs.network_growth import Beliefs, NetworkGrowth, NewMemory
+from memci.jobs.network_growth import NetworkGrowth, NewMemory
 from memci.jobs.segments import (
     Background,
     Segments,
@@ -33,11 +34,11 @@ from memci.jobs.segments import (
 )
 from memci.jobs.track import is_to_track
 from memci.language.detection import Language
-from memci.language.worth import Judgement
 from memci.message import Message, Remember, Role
 from memci.queue import mailbox
 from memci.queue.job_requests import request_naming
 from memci.queue.runner import Effect
+from memci.smallmodel.ports import Judgement
 from memci.smallmodel.registry import SmallModels
 from memci.storage import pending_messages
 from memci.storage.agents import parameters_of
@@ -84,7 +85,7 @@ class Thinking(NamedTuple):
     texts: MessageTexts
     memories: list[NewMemory]
     refused: Mapping[int, FilterReason]
-    beliefs: Beliefs
+    changed: ChangedFacts
 
 
 class MemoryCreation:
@@ -173,7 +174,7 @@ class MemoryCreation:
         wanted = notes.union(wanted)
         texts = MessageTexts.read(messages, embedded, models.embedder, models.lexicon)
         if refused is None:
-            refused = refusals(texts, background, parameters, wanted)
+            refused = refusals(models, texts, background, parameters, wanted)
             refused |= dict.fromkeys(echoes.difference(wanted), FilterReason.ECHO)
         cut = annotated_segments(models, texts, background, refused)
         segments = cut.segments
@@ -184,7 +185,9 @@ class MemoryCreation:
         relations = self._relations(segments, focus, parameters.focus_limit)
         memories = self._memories(agent_id, cut, relations, parameters)
         growth = NetworkGrowth(agent_id, job_id, parameters, texts.model, texts.space)
-        return Thinking(growth, texts, memories, refused, Beliefs.read(messages))
+        with self._database.agent_snapshot(agent_id) as connection:
+            changed = ChangedFacts.find(connection, agent_id, models, cut)
+        return Thinking(growth, texts, memories, refused, changed)
 
     def _relations(
         self, segments: Sequence[AnnotatedSegment], focus: Focus, limit: int
@@ -243,7 +246,7 @@ class _Effect:
     texts: MessageTexts
     memories: list[NewMemory]
     refused: Mapping[int, FilterReason]
-    beliefs: Beliefs
+    changed: ChangedFacts
     wanted: Sequence[int] = ()
     replays: bool = False
     tracks: bool = False
@@ -263,7 +266,8 @@ class _Effect:
             and locked.stored.issuperset(memory.segment.quoted)
         ]
         creation = self.growth.write(connection, memories)
-        superseded = self.beliefs.write(connection, agent_id, creation)
+        superseded = network_growth.supersede_corrected(connection, agent_id, messages, creation)
+        superseded += self.changed.write(connection, agent_id, creation)
         if taken:
             self._log(connection, taken)
         states = self._states(creation, memories, taken)

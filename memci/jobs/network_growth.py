@@ -3,11 +3,10 @@
 All in the fenced transaction of the job; the lane is locked.
 """
 
-from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
-from typing import Any, Self
+from typing import Any
 from uuid import UUID
 
 import numpy as np
@@ -18,9 +17,7 @@ from memci.domain.memory.creation import AnnotatedSegment, Creation, NetworkStat
 from memci.domain.memory.node import NodeEvent, NodeKind, NodeTier
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.passage import details_of, place_of
-from memci.language.claims.claim import Claim, StoredClaim, resolve_correction
-from memci.language.claims.reader import claims_in
-from memci.message import Message, Role, corrected_memory
+from memci.message import Message, corrected_memory
 from memci.queue import mailbox
 from memci.smallmodel.vector_space import Vectors, VectorSpace
 from memci.storage.network import beliefs, links, node_history, nodes, short_term_memories
@@ -205,99 +202,31 @@ def note_created(
         mailbox.submit_once(connection, agent_id, JobKind.CONSOLIDATE)
 
 
-# A correction ("Monday, not Friday") is about one of so many messages before it.
-_CORRECTABLE = 100
+def supersede_corrected(
+    connection: Connection, agent_id: str, messages: Sequence[Message], creation: Creation
+) -> int:
+    """Let notes that correct a memory supersede it; return how many were superseded.
 
-
-@dataclass(frozen=True, slots=True)
-class Beliefs:
-    """Claims of messages, by seq, in the order of each text."""
-
-    messages: Mapping[int, Message]
-    claims: Mapping[int, Sequence[Claim]]
-
-    @classmethod
-    def read(cls, messages: Collection[Message]) -> Self:
-        """Read the claims of people, and of notes of the agent."""
-        asserted = {message.seq: message for message in messages if _asserts(message)}
-        claims = {seq: claims_in(each.text, _speaker_of(each)) for seq, each in asserted.items()}
-        return cls(asserted, claims)
-
-    def write(self, connection: Connection, agent_id: str, creation: Creation) -> int:
-        """Write the claims of new memories; return how many older memories they supersede."""
-        corrected = self._correct(connection, agent_id, creation)
-        made = list(self._assign(creation.nodes))
-        if not made:
-            return corrected
-        corrections = [each for each in made if each.claim.corrects]
-        claims = [each for each in made if not each.claim.corrects]
-        if corrections:
-            first = min(each.seq for each in corrections)
-            known = [*beliefs.claims_since(connection, agent_id, first - _CORRECTABLE), *claims]
-            claims += filter(None, (resolve_correction(each, known) for each in corrections))
-        beliefs.add_claims(connection, agent_id, claims)
-        keys = {(each.claim.subject, each.claim.attribute) for each in claims}
-        return corrected + len(beliefs.supersede_older(connection, agent_id, keys))
-
-    def _correct(self, connection: Connection, agent_id: str, creation: Creation) -> int:
-        """Let notes that correct a memory supersede it; return how many were superseded.
-
-        Memories that were forgotten or erased meanwhile are skipped.
-        """
-        first: dict[int, int] = {}  # the first memory that was made of each message
-        for node in creation.nodes:
-            if node.kind is NodeKind.MEMORY:
-                for seq in node.seqs:
-                    first.setdefault(seq, node.id)
-        _, pass_number = position(connection, agent_id)
-        count = 0
-        for seq, node_id in first.items():
-            message = self.messages.get(seq)
-            corrected = corrected_memory(message.metadata) if message and message.is_note else None
-            if message is None or corrected is None:
-                continue
-            older = node_history.memory_telling(
-                connection, agent_id, corrected.seqs, corrected.span
+    Memories that were forgotten or erased meanwhile are skipped.
+    """
+    by_seq = {message.seq: message for message in messages}
+    first: dict[int, int] = {}  # the first memory that was made of each message
+    for node in creation.nodes:
+        if node.kind is NodeKind.MEMORY:
+            for seq in node.seqs:
+                first.setdefault(seq, node.id)
+    _, pass_number = position(connection, agent_id)
+    count = 0
+    for seq, node_id in first.items():
+        message = by_seq.get(seq)
+        corrected = corrected_memory(message.metadata) if message and message.is_note else None
+        if message is None or corrected is None:
+            continue
+        older = node_history.memory_telling(connection, agent_id, corrected.seqs, corrected.span)
+        if older is not None and older != node_id:
+            until = message.said_at
+            superseded = beliefs.supersede(
+                connection, agent_id, [older], by=node_id, until=until, pass_number=pass_number
             )
-            if older is not None and older != node_id:
-                until = message.said_at
-                count += len(
-                    beliefs.supersede(
-                        connection, agent_id, [older], by=node_id, until=until,
-                        pass_number=pass_number,
-                    )
-                )  # fmt: skip
-        return count
-
-    def _assign(self, new_nodes: Sequence[NewNode]) -> Iterator[StoredClaim]:
-        """Give each claim to the memory that holds its words, else to the first of its message."""
-        memories: defaultdict[int, list[NewNode]] = defaultdict(list)
-        for node in new_nodes:
-            if node.kind is NodeKind.MEMORY:
-                for seq in node.seqs:
-                    memories[seq].append(node)
-        for seq, made in memories.items():
-            for claim in self.claims.get(seq, ()):
-                words = _without_blanks(claim.evidence)
-                holders = (node for node in made if words in _without_blanks(node.content))
-                node = next(holders, made[0])
-                yield StoredClaim(claim, node.id, seq, self.messages[seq].said_at)
-
-
-def _speaker_of(message: Message) -> str:
-    """Return the key that "I" stands for in a message: a name, a user, or any writer."""
-    if message.name:
-        return message.name
-    if message.is_note:
-        return "agent:"
-    return f"user:{message.user_id}" if message.user_id else "user:"
-
-
-def _asserts(message: Message) -> bool:
-    if not message.text.strip() or message.role in {Role.SYSTEM, Role.TOOL}:
-        return False
-    return message.role is Role.USER or bool(message.name) or message.is_note
-
-
-def _without_blanks(text: str) -> str:
-    return "".join(text.split())
+            count += len(superseded)
+    return count

@@ -12,6 +12,7 @@ from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.passage import Passage, Span, cut_out, passages
 from memci.domain.memory.self_contained_text import worded
 from memci.jobs import network_growth
+from memci.jobs.changed_facts import ChangedFacts
 from memci.jobs.create import MemoryCreation
 from memci.language.detection import language_of
 from memci.language.near_duplicates import reduce_text, same_reduced_content
@@ -111,22 +112,22 @@ class MemoryRestoring:
         made_of = passages(seqs, payload)
         with self._database.agent_snapshot(agent_id) as connection:
             original = read_original(connection, agent_id, made_of) or OriginalText("", ())
-        growth, _, memories, _, beliefs = self._creation.think(
+        thought = self._creation.think(
             agent_id, job_id, lambda _: list(original.parts), wanted=seqs, restored=original.text
         )
         memories = [
             replace(each, segment=replace(each.segment, seqs=seqs, quoted=(), passages=made_of))
-            for each in memories
+            for each in thought.memories
         ]
-        return _Effect(growth, memories, dict(payload), beliefs, replays)
+        return _Effect(thought.growth, memories, thought.changed, dict(payload), replays)
 
 
 @dataclass(frozen=True, slots=True)
 class _Effect:
     growth: network_growth.NetworkGrowth
     memories: list[network_growth.NewMemory]
+    changed: ChangedFacts
     payload: dict[str, Any]
-    beliefs: network_growth.Beliefs
     replays: bool
 
     def __call__(self, connection: Connection) -> Mapping[str, Any]:
@@ -136,7 +137,7 @@ class _Effect:
         living = memory_telling(connection, growth.agent_id, seqs, self._span)
         memories = self.memories if living is None and stored.issuperset(seqs) else []
         creation = growth.write(connection, memories)
-        self.beliefs.write(connection, growth.agent_id, creation)
+        self.changed.write(connection, growth.agent_id, creation)
         made = [node.id for node in creation.nodes if node.kind is NodeKind.MEMORY]
         self._stay_superseded(connection, made)
         if not self.replays:
@@ -154,7 +155,7 @@ class _Effect:
     def _stay_superseded(self, connection: Connection, made: Sequence[int]) -> None:
         """Supersede the new node if the forgotten one was superseded (R6).
 
-        The memory that superseded it may be forgotten too, so this does not follow from claims.
+        The memory that superseded it may be forgotten, too.
         """
         agent_id, seqs = self.growth.agent_id, self.payload["seqs"]
         was = superseded_telling(connection, agent_id, seqs, self._span)

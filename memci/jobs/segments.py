@@ -19,9 +19,8 @@ from memci.domain.pages.tree import Viewer
 from memci.errors import SmallModelAnswerError
 from memci.jobs.index import MessageTexts
 from memci.language.names import key_entities
-from memci.language.worth import Judgement
 from memci.message import Message, Role
-from memci.smallmodel.ports import Annotation, TopicSegment
+from memci.smallmodel.ports import Annotation, Judgement, TopicSegment
 from memci.smallmodel.registry import SmallModels
 from memci.smallmodel.vector_space import Vectors, VectorSpace
 from memci.storage import receipts
@@ -99,6 +98,7 @@ def conversations(
 
 
 def refusals(
+    models: SmallModels,
     texts: MessageTexts,
     background: Background,
     parameters: MemoryParameters,
@@ -107,6 +107,7 @@ def refusals(
     """Return why messages make no memory, by seq (R1, R2); ``wanted`` ones always make one."""
     refused = {}
     status = message_filter.Status
+    talk = _small_talk(models, texts.messages)
     known = dict(zip(background.embedded.keys, background.embedded.vectors, strict=True))
     none = np.zeros(texts.vectors.shape[1], dtype=np.float32)
     for key, messages in background.conversations.items():
@@ -117,7 +118,11 @@ def refusals(
                 for each in earlier
             ),
             *(
-                _utterance(each, status.WANTED if each.seq in wanted else status.CANDIDATE)
+                _utterance(
+                    each,
+                    status.WANTED if each.seq in wanted else status.CANDIDATE,
+                    talk.get(each.seq, 0.0),
+                )
                 for each in messages
             ),
         ]
@@ -135,10 +140,21 @@ def _similarity(vectors: Vectors, space: VectorSpace) -> Callable[[int, int], fl
     return lambda one, other: space.likeness(float(vectors[one] @ vectors[other]))
 
 
-def _utterance(message: Message, status: message_filter.Status) -> message_filter.Utterance:
+def _small_talk(models: SmallModels, messages: Sequence[Message]) -> dict[int, float]:
+    """Return the probability that each message is only small talk, by seq."""
+    read = models.sentences.read(messages)
+    return {
+        message.seq: min((each.worths["talk"] for each in sentences), default=0.0)
+        for message, sentences in zip(messages, read, strict=True)
+    }
+
+
+def _utterance(
+    message: Message, status: message_filter.Status, talk: float = 0.0
+) -> message_filter.Utterance:
     speaker = (message.role, message.name or "")
     calls = bool(message.tool_calls)
-    return message_filter.Utterance(message.text, speaker, status, calls=calls)
+    return message_filter.Utterance(message.text, speaker, status, calls=calls, talk=talk)
 
 
 # A user who repeats something makes a copy (M9).
@@ -196,6 +212,7 @@ class Segments:
     segments: list[AnnotatedSegment]
     vectors: Vectors
     judgements: list[Judgement]
+    parts: list[Sequence[Message]]  # of each: its messages, cut down to its text
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,11 +241,12 @@ def annotated_segments(
     cuts.sort(key=lambda cut: cut.segment.seqs[0])
     segments = [cut.segment for cut in cuts]
     said = [segment.text for segment in segments]
-    annotations = models.annotator.annotate(said)
+    parts = [cut.messages for cut in cuts]
+    annotations = models.annotator.annotate(said, parts)
     annotated = [_annotated(*each) for each in zip(cuts, annotations, strict=True)]
     # A summary helps to judge the segments of its session; it becomes no memory itself (R3).
-    judgements = models.judge.judge(said, [cut.summary for cut in cuts])
-    return Segments(annotated, _vectors(models, texts, segments), judgements)
+    judgements = models.judge.judge(said, [cut.summary for cut in cuts], parts)
+    return Segments(annotated, _vectors(models, texts, segments), judgements, parts)
 
 
 def _cuts(

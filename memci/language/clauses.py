@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from memci.language.detection import Language
 from memci.language.loading import TaskData
-from memci.language.sentences import Span, sentence_spans
+from memci.language.sentences import Span, clause_spans, sentence_spans
 from memci.language.times.mentions import has_only_times, spans_with_date_notes
 from memci.language.word_lists import (
     CHINESE_NEGATIONS,
@@ -173,6 +173,17 @@ def label_of(text: str, start: int, stop: int) -> str:
     """Return the label of a line, such as its speaker ("Ann: "), or ""."""
     match = _LABEL.match(text, start, stop)
     return match[0] if match and len(match[0]) <= _LONGEST_LABEL else ""
+
+
+def spans_without_labels(text: str) -> list[Span]:
+    """Return the ``clause_spans`` of a text whose lines may begin with labels, without these."""
+    found = []
+    for start, stop in clause_spans(text):
+        opens_line = not text[:start].rpartition("\n")[2].strip()
+        begin = start + (len(label_of(text, start, stop)) if opens_line else 0)
+        if begin < stop:
+            found.append((begin, stop))
+    return found
 
 
 def _parts(sentence: str, language: Language) -> list[str]:

@@ -27,8 +27,6 @@ _INTRODUCES = _DATA.pattern("introduces", flags=0)
 _DECIDES = _DATA.pattern("decides")
 _OFFERS = _DATA.pattern("offers")
 _CONTINUATION = _DATA.pattern("goes_on")
-PROCEDURAL = _DATA.pattern("procedural")
-EPISODIC = _DATA.pattern("episodic")
 _LONGEST_COURTESY = 60
 _FEWEST_CHARACTERS = 2
 

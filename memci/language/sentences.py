@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 # Possible ends within a line. A full stop needs white space behind it (3.5, memci.toml), the
 # Chinese marks do not; closing quotes and brackets belong to the sentence. The look-behind keeps
@@ -117,3 +118,30 @@ def _strip_span(text: str, start: int, end: int) -> Iterator[Span]:
     right = len(body.rstrip())
     if left < right:
         yield start + left, start + right
+
+
+_PART = re.compile(r"[^,;.!?，。；、！？\n]+(?:[,;.!?，。；、！？\n]+|$)")
+_JOINED = re.compile(r"\s(?=(?:and|but|so)\s)")
+_SHORTEST_PART = 8
+_MARKS = ",;.!?，。；、！？\n"
+
+
+def clause_spans(text: str) -> list[Span]:
+    """Return [start, stop) of the parts of a text between marks, or before "and", "but", "so".
+
+    Each may state a fact; the marks are left out.
+    """
+    found = []
+    for match in _PART.finditer(text):
+        start, stop = match.span()
+        cuts = [start]
+        for conjunction in _JOINED.finditer(text, start, stop):
+            if conjunction.start() - cuts[-1] > _SHORTEST_PART:
+                cuts.append(conjunction.start())
+        for first, last in pairwise([*cuts, stop]):
+            clause = text[first:last]
+            begin = first + len(clause) - len(clause.lstrip())
+            end = begin + len(clause.strip().rstrip(_MARKS))
+            if begin < end:
+                found.append((begin, end))
+    return found

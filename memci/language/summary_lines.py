@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import pairwise
 
-from memci.language import detection, word_weights, worth
+from memci.language import detection, word_weights
 from memci.language.cue_phrases import Cue, find_cues, introduces_speaker, is_courtesy
 from memci.language.sentences import sentences
 
@@ -87,7 +87,6 @@ _COURTESY = 0.2
 _REPLY = 0.4
 # A line with fewer weighted words is an exclamation, or depends on others.
 _FULL_LINE_WORDS = 4
-_WORTH = 0.1  # for each point of worth, 0 to 10
 # A self-contained line has at least so many weighted words, or words of this weight.
 _SELF_CONTAINED_WORDS = 3
 _SELF_CONTAINED_WEIGHT = 30.0
@@ -229,7 +228,7 @@ def _line_factor(text: str, body: str) -> float:
     kind = max((each.value for each in kinds), default=Kind.OTHER.value)
     # A decision counts fully for every speaker.
     reply_factor = 1.0 if Kind.DECISION in kinds else reply_factor
-    return kind * reply_factor * (1 + _WORTH * worth.judge_worth(body, lambda: False).worth)
+    return kind * reply_factor
 
 
 # Longer lines are paragraphs of other authors: the extractor writes one sentence per line.

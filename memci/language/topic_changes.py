@@ -34,10 +34,15 @@ _CLOSED_PRICE = -0.1
 _EXAMINED = 160
 
 _DATA = TaskData("topic_changes")
-_QUESTION, _CONTINUES, _GREETS, _TURNS, _NEW_QUESTION, _CLOSES = (
+_QUESTION, _CONTINUES, _GREETS, _TURNS, _NEW_QUESTION, _CLOSES, _NEXT_EVENT = (
     _DATA.pattern(name)
-    for name in ("question", "continues", "greets", "turns", "asks_anew", "closes")
+    for name in ("question", "continues", "greets", "turns", "asks_anew", "closes", "next_event")
 )
+
+
+def begins_next_event(sentence: str) -> bool:
+    """Return True if a sentence of a story begins its next event: "然后去了图书馆。"."""
+    return bool(_NEXT_EVENT.match(sentence))
 
 
 def seam_price(before: str, after: str) -> float:

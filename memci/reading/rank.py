@@ -32,7 +32,12 @@ from memci.reading.reader import Reader
 from memci.reading.understand import restriction_of, searched_times
 from memci.schemas.reads import ContextRequest, Scope
 from memci.smallmodel.ports import Lexicon
-from memci.storage.reading.nodes import ended_memories, important_memories, messages_of
+from memci.storage.reading.nodes import (
+    ended_memories,
+    ended_parts,
+    important_memories,
+    messages_of,
+)
 from memci.storage.search.find import SearchQuery, SearchResult
 from memci.storage.search.index import read_for_comparison
 from memci.storage.session import Connection
@@ -248,7 +253,7 @@ def _newest_first(
     scope: Scope,
     times: Sequence[TimeSpan],
 ) -> list[Ranked]:
-    """Mark superseded candidates, and put the current statements before them (R6).
+    """Mark what holds no more, and put the current statements before superseded ones (R6).
 
     These are the newer memory or, if that is invisible or forgotten, its messages, as far as the
     scope allows.
@@ -257,12 +262,25 @@ def _newest_first(
     seqs = [each.candidate.key for each in ranked if each.candidate.source is Source.CHAT]
     known = ended_memories(connection, agent_id, nodes, seqs, scope.as_of)
     ended = supersession.ended_candidates(ranked, known) if known else {}
-    if not ended:
+    if ended:
+        found = {each.key: each.candidate for each in ranked}
+        versions = [each for some in ended.values() for each in some]
+        statements = _statements(connection, agent_id, found, versions, scope)
+        ranked = supersession.newest_first(ranked, ended, statements, times)
+    return _with_notes(connection, agent_id, ranked, scope)
+
+
+def _with_notes(
+    connection: Connection, agent_id: str, ranked: list[Ranked], scope: Scope
+) -> list[Ranked]:
+    """Note in memories and messages which parts hold no more (R6)."""
+    seqs = {seq for each in ranked for seq in each.candidate.seqs}
+    known = ended_parts(connection, agent_id, seqs, scope.as_of)
+    if not known:
         return ranked
-    found = {each.key: each.candidate for each in ranked}
-    versions = [each for some in ended.values() for each in some]
-    statements = _statements(connection, agent_id, found, versions, scope)
-    return supersession.newest_first(ranked, ended, statements, times)
+    return [
+        each._replace(candidate=supersession.partly_ended(each.candidate, known)) for each in ranked
+    ]
 
 
 def _statements(

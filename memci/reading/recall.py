@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from memci.domain.memory import recall as rules
+from memci.domain.memory.changed_facts import EndedParts, with_notes
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.recall import Forgotten, Miss, Reached, Walk
 from memci.domain.token_counts import Count, fitting
@@ -26,6 +27,7 @@ from memci.storage.agents import parameters_of
 from memci.storage.network.node_history import Successor, successors_of
 from memci.storage.reading import recall as network
 from memci.storage.reading.messages import message_ids, pending_messages
+from memci.storage.reading.nodes import ended_parts
 from memci.storage.reading.recall import Memory, Visibility
 from memci.storage.reading.snapshot_state import Progress, progress
 from memci.storage.session import Connection
@@ -48,7 +50,8 @@ class Keywords:
     characters: tuple[str, ...]  # keywords of one Chinese character, which no index term holds
     vectors: Vectors  # shape (n, d), of the keywords
     model: str
-    least_cosine: float  # of a match
+    languages: tuple[Language, ...]  # of the texts of the vectors
+    least_cosines: tuple[float, float]  # of a match in the same language, and across languages
     language: Language
     everything: bool  # no keyword was given, so all memories match
 
@@ -64,12 +67,14 @@ class Keywords:
             each for each in short if len(each) == 1 and language_of(each) is Language.CHINESE
         ]
         words = [each for each in short if each not in characters]
+        space = models.embedder.space
         return cls(
             terms=tuple(frozenset(models.lexicon.terms(each)) for each in words),
             characters=tuple(characters),
             vectors=vectors,
             model=models.embedder.model,
-            least_cosine=models.embedder.space.cosine(rules.MATCH),
+            languages=tuple(language_of(each) for each in short if each),
+            least_cosines=(space.cosine(rules.MATCH), space.cosine(rules.MATCH_ACROSS)),
             language=language_of(" ".join(short)),
             everything=not keywords,
         )
@@ -193,8 +198,9 @@ class Recall(Reader):
         last = {each.node_id: successors[each.node_id].last for each in forgotten}
         last_nodes = list(last.values())
         seqs = {seq for _, memory in found for seq in memory.seqs}
+        known = ended_parts(connection, agent_id, seqs, request.as_of)
         return Recalled(
-            memories=found,
+            memories=[(reached, _with_notes(memory, known)) for reached, memory in found],
             matches=matches,
             forgotten=forgotten,
             last=last,
@@ -305,7 +311,12 @@ def _matches(
 ) -> dict[int, float]:
     """Return the match score of each visible node: 1 for a token, else its best cosine."""
     matches = network.nodes_by_cosine(
-        connection, agent_id, keywords.vectors, model=keywords.model, least=keywords.least_cosine
+        connection,
+        agent_id,
+        keywords.vectors,
+        keywords.languages,
+        keywords.model,
+        keywords.least_cosines,
     )
     exact = network.nodes_by_terms(connection, agent_id, keywords.terms)
     exact |= network.nodes_by_character(connection, agent_id, keywords.characters)
@@ -359,6 +370,13 @@ def _chain(node: int, memories: Mapping[int, Memory]) -> Iterator[int]:
         yield current
         passed.add(current)
         current = memories[current].superseded_by
+
+
+def _with_notes(memory: Memory, known: Sequence[EndedParts]) -> Memory:
+    """Note in a memory that is not superseded which parts of it hold no more (R6)."""
+    if memory.superseded_at is not None or not known:
+        return memory
+    return replace(memory, content=with_notes(memory.content, memory.seqs, known))
 
 
 def as_structure(recalled: Recalled, budget: int | None, count: Count) -> Reply:

@@ -11,7 +11,7 @@ from memci.schemas.base import Answer, ForeignId, Query, Request, Text
 from memci.schemas.pages import Index, PinNumber
 
 # Increased when the columns of an archive change; a test notices.
-FORMAT_VERSION = 7
+FORMAT_VERSION = 8
 MANIFEST = "manifest.json"
 # A manifest has a few kilobytes; more is not read.
 MANIFEST_BYTES = 256 * 1024

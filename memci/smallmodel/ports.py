@@ -5,7 +5,7 @@ offline. It raises ``SmallModelUnavailableError`` when a retry may help and
 ``SmallModelAnswerError`` when not. A model's answer is data: callers check lengths and ids.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -15,7 +15,7 @@ from memci.domain.pages.pins import PinKind
 from memci.domain.search.late_interaction import QuestionTokens
 from memci.domain.token_counts import Count
 from memci.language.detection import Language
-from memci.language.worth import Judgement
+from memci.language.sentences import Span
 from memci.message import Message
 from memci.smallmodel.vector_space import Vectors, VectorSpace
 
@@ -49,6 +49,14 @@ class Annotation:
     type: NodeType
 
 
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """The judgement of a text for the long term (R3)."""
+
+    eligible: bool  # it holds a decision, a preference, a fact, a plan, a lesson or a correction
+    worth: float  # 0 to 10
+
+
 class Segmenter(Protocol):
     """Cuts messages into topic segments (M3)."""
 
@@ -64,8 +72,13 @@ class Segmenter(Protocol):
 class Annotator(Protocol):
     """Annotates texts (M4)."""
 
-    def annotate(self, texts: Sequence[str]) -> list[Annotation]:
-        """Annotate each text by itself; as many answers as texts, in their order."""
+    def annotate(
+        self, texts: Sequence[str], messages: Sequence[Sequence[Message]] = ()
+    ) -> list[Annotation]:
+        """Annotate each text by itself; as many answers as texts, in their order.
+
+        ``messages``: none, or for each text the messages, or parts of them, that it consists of.
+        """
         ...
 
 
@@ -82,11 +95,18 @@ class RelationNamer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ReadSentence:
-    """A sentence at [start, stop) of a message's text, in characters; ``key``: its kind (R7)."""
+    """A sentence at [start, stop) of a message's text, in characters.
+
+    ``key``: its kind if it is a key message (R7). ``types``: how likely a memory of it is of each
+    type; the rest of 1 is small talk and questions (M4). ``worths``: how likely it is talk, trifle,
+    remark, fact, life or vital (R3).
+    """
 
     start: int
     stop: int
     key: PinKind | None
+    types: Mapping[NodeType, float]
+    worths: Mapping[str, float]
 
 
 class SentenceReader(Protocol):
@@ -94,6 +114,18 @@ class SentenceReader(Protocol):
 
     def read(self, messages: Sequence[Message]) -> list[list[ReadSentence]]:
         """Return the sentences of each message in order; none for a message without text."""
+        ...
+
+
+class ChangeReader(Protocol):
+    """Reads which facts hold no more (R6)."""
+
+    def ended(self, pairs: Sequence[tuple[str, str]]) -> list[list[Span]]:
+        """Return the clauses of each older text that hold no more once the newer one is said.
+
+        ``pairs``: (older, newer), each with its speaker: "Ann: I live in Bern". Spans are
+        [start, stop) in characters of the older text, some of its ``spans_without_labels``.
+        """
         ...
 
 
@@ -116,11 +148,16 @@ class Compressor(Protocol):
 class Judge(Protocol):
     """Judges texts for the long term (R3)."""
 
-    def judge(self, texts: Sequence[str], summaries: Sequence[str] = ()) -> list[Judgement]:
+    def judge(
+        self,
+        texts: Sequence[str],
+        summaries: Sequence[str] = (),
+        messages: Sequence[Sequence[Message]] = (),
+    ) -> list[Judgement]:
         """Judge each text by itself; as many answers as texts, in their order.
 
         ``summaries``: none, or for each text its session's summary ("" if there is none), which
-        helps to understand the text and is not judged itself.
+        helps to understand the text and is not judged itself. ``messages``: as for an annotator.
         """
         ...
 

@@ -17,6 +17,7 @@ from memci.errors import ConfigurationError
 from memci.smallmodel import ports
 from memci.smallmodel.litellm.adapters import FAMILY, llm_adapter
 from memci.smallmodel.offline.annotator import OfflineAnnotator, OfflineJudge, OfflineQueryPlanner
+from memci.smallmodel.offline.change_reader import OfflineChangeReader
 from memci.smallmodel.offline.compressor import OfflineCompressor
 from memci.smallmodel.offline.e5_embedder import OfflineEmbedder
 from memci.smallmodel.offline.index_terms import OfflineLexicon
@@ -41,6 +42,7 @@ class SmallModels:
     summarizer: ports.Summarizer
     embedder: ports.Embedder
     sentences: ports.SentenceReader
+    changes: ports.ChangeReader
     lexicon: ports.Lexicon
     tokens: ports.TokenCounter
     query_planner: ports.QueryPlanner | None = None  # None: questions are searched unchanged
@@ -79,16 +81,18 @@ def build_small_models(settings: Settings) -> SmallModels:
 
     planner = "query_planner" in settings.models
     built_in = OfflineEmbedder(settings.embedder_folder)
+    reader = OfflineSentenceReader(built_in)
     embedder: ports.Embedder = adapter("embedder", lambda: built_in)
     return SmallModels(
-        segmenter=adapter("segmenter", lambda: OfflineSegmenter(lambda: embedder.space)),
-        annotator=adapter("annotator", OfflineAnnotator),
+        segmenter=adapter("segmenter", lambda: OfflineSegmenter(lambda: embedder.space, reader)),
+        annotator=adapter("annotator", lambda: OfflineAnnotator(reader)),
         relation_namer=adapter("relation_namer", OfflineRelationNamer),
         compressor=adapter("compressor", OfflineCompressor),
-        judge=adapter("judge", OfflineJudge),
+        judge=adapter("judge", lambda: OfflineJudge(reader)),
         summarizer=adapter("summarizer", OfflineSummarizer),
         embedder=embedder,
-        sentences=OfflineSentenceReader(built_in),
+        sentences=reader,
+        changes=OfflineChangeReader(built_in),
         lexicon=OfflineLexicon(),
         tokens=OfflineTokenCounter(settings.tokenizer),
         query_planner=adapter("query_planner", OfflineQueryPlanner) if planner else None,

@@ -196,7 +196,7 @@ def test_a_rebuilt_network_equals_the_current_one(
 
 
 def beliefs(ada: AgentUnderTest) -> tuple[list[object], ...]:
-    """Tiers, superseded memories, replaced versions and claims, with texts instead of ids."""
+    """Tiers, superseded memories, replaced versions and ended facts, with texts instead of ids."""
     memories = ada.nodes("memory")
     texts = {node.id: node.content for node in memories}
     return (
@@ -211,8 +211,8 @@ def beliefs(ada: AgentUnderTest) -> tuple[list[object], ...]:
             for each in ada.rows("SELECT * FROM node_version WHERE agent_id = %s")
         ),
         sorted(
-            (texts[each.node_id], each.subject, each.attribute, str(each.value), each.seq)
-            for each in ada.rows("SELECT * FROM claim WHERE agent_id = %s")
+            (texts.get(each.node_id, "forgotten"), each.told_by, each.seqs, each.parts)
+            for each in ada.rows("SELECT * FROM ended_fact WHERE agent_id = %s")
         ),
     )  # fmt: skip
 

@@ -20,6 +20,7 @@ from memci.smallmodel.offline.segmenter import LONGEST_SEGMENT, OfflineSegmenter
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 from memci.smallmodel.vector_space import VectorSpace
 from tests.support.examples import examples
+from tests.support.models import built_in_reader
 
 PHRASES = st.sampled_from(
     [
@@ -183,7 +184,7 @@ def test_segments_hold_every_character_once_in_order(drawn):
     messages = [
         Message(seq, str(seq), Role.USER, text, now) for seq, text in enumerate(texts, start=1)
     ]
-    segments = OfflineSegmenter(VectorSpace).segment(messages, vectors)
+    segments = OfflineSegmenter(VectorSpace, built_in_reader()).segment(messages, vectors)
     assert squeezed("".join(segment.text for segment in segments)) == squeezed("".join(texts))
     assert all(0 < len(segment.text) <= LONGEST_SEGMENT for segment in segments)
     assert all(list(segment.seqs) == sorted(set(segment.seqs)) for segment in segments)
@@ -199,23 +200,23 @@ def test_segments_hold_every_character_once_in_order(drawn):
 @quickly
 @given(TEXTS)
 def test_annotations_keep_their_limits_and_are_repeatable(text):
-    (annotation,) = OfflineAnnotator().annotate([text])
+    (annotation,) = OfflineAnnotator(built_in_reader()).annotate([text])
     assert len(annotation.phrase) <= 80
     assert "\n" not in annotation.phrase
     assert len(annotation.keywords) <= 12
     assert len(annotation.entities) <= 4
     assert all(0 < len(word) <= 64 for word in annotation.keywords + annotation.entities)
     assert bool(annotation.keywords) == bool(text.strip())
-    assert [annotation] == OfflineAnnotator().annotate([text])
+    assert [annotation] == OfflineAnnotator(built_in_reader()).annotate([text])
 
 
 @quickly
 @given(TEXTS)
 def test_texts_are_eligible_exactly_from_a_worth_of_six(text):
-    (judgement,) = OfflineJudge().judge([text])
+    (judgement,) = OfflineJudge(built_in_reader()).judge([text])
     assert 0 <= judgement.worth <= 10
     assert judgement.eligible == (judgement.worth >= 6)
-    assert [judgement] == OfflineJudge().judge([text])
+    assert [judgement] == OfflineJudge(built_in_reader()).judge([text])
 
 
 @quickly

@@ -120,12 +120,12 @@ def _erased(ada: AgentUnderTest) -> None:
 
 
 def _believed(ada: AgentUnderTest) -> None:
-    """Add claims and versions as supersession and consolidation write them."""
+    """Add ended facts and versions as supersession and consolidation write them."""
     node = ada.nodes("memory")[0]
     ada.execute(
-        "INSERT INTO claim (agent_id, node_id, subject, attribute, seq, value, said_at)"
-        " VALUES (%s, %s, 'ann', 'town', %s, 'Rome', now())",
-        node.id, node.message_seqs[0],
+        "INSERT INTO ended_fact (agent_id, node_id, replaced_by, told_by, seqs, parts, until)"
+        " VALUES (%s, %s, %s, %s, %s, '{I live in Bern}', now())",
+        node.id, node.id, node.message_seqs[0], node.message_seqs,
     )  # fmt: skip
     ada.execute(
         "INSERT INTO node_version (agent_id, node_id, replaced_by, reason, content, phrase,"

@@ -16,13 +16,14 @@ from memci.config.settings import Settings
 from memci.domain.memory.node import NodeType
 from memci.domain.search.late_interaction import QuestionTokens
 from memci.errors import SmallModelUnavailableError
+from memci.language.clauses import spans_without_labels
 from memci.language.detection import Language, language_of
-from memci.language.worth import Judgement
+from memci.language.sentences import Span
 from memci.message import Message
 from memci.smallmodel.offline.e5_embedder import OfflineEmbedder
 from memci.smallmodel.offline.sentence_reader import OfflineSentenceReader
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
-from memci.smallmodel.ports import Annotation, TopicSegment
+from memci.smallmodel.ports import Annotation, Judgement, TopicSegment
 from memci.smallmodel.vector_space import Vectors, VectorSpace
 
 _WORD = re.compile(r"[A-Za-z0-9]+|[\u4e00-\u9fff]")
@@ -49,7 +50,9 @@ class OneSegmentAMessage:
 class NamesInBrackets:
     """Takes words in [brackets] for entities, and long words for keywords."""
 
-    def annotate(self, texts: Sequence[str]) -> list[Annotation]:
+    def annotate(
+        self, texts: Sequence[str], messages: Sequence[Sequence[Message]] = ()
+    ) -> list[Annotation]:
         return [self._annotate(text) for text in texts]
 
     def _annotate(self, text: str) -> Annotation:
@@ -67,7 +70,12 @@ class ScriptedJudge:
     requests: list[str] = field(default_factory=list)
     told: list[str] = field(default_factory=list)
 
-    def judge(self, texts: Sequence[str], summaries: Sequence[str] = ()) -> list[Judgement]:
+    def judge(
+        self,
+        texts: Sequence[str],
+        summaries: Sequence[str] = (),
+        messages: Sequence[Sequence[Message]] = (),
+    ) -> list[Judgement]:
         self.requests += texts
         self.told += summaries
         return [self.script.pop(0) if self.script else self.rest for _ in texts]
@@ -177,6 +185,25 @@ def built_in_reader() -> OfflineSentenceReader:
     return built_in()[1]
 
 
+_HOME = re.compile(r"(?:live in|moved to) (\w+)|(?:住在|搬到)(\w\w)")
+
+
+class EachHomeEndsTheOthers:
+    """Lets a home end every other home that was named before it."""
+
+    def ended(self, pairs: Sequence[tuple[str, str]]) -> list[list[Span]]:
+        return [
+            [
+                span
+                for span in spans_without_labels(older)
+                if (home := _HOME.search(older[slice(*span)])) and home.groups() != now.groups()
+            ]
+            if (now := _HOME.search(newer))
+            else []
+            for older, newer in pairs
+        ]
+
+
 @dataclass
 class ScriptedModels:
     segmenter: OneSegmentAMessage = field(default_factory=OneSegmentAMessage)
@@ -186,6 +213,7 @@ class ScriptedModels:
     judge: ScriptedJudge = field(default_factory=ScriptedJudge)
     embedder: BagOfWords = field(default_factory=BagOfWords)
     sentences: OfflineSentenceReader = field(default_factory=built_in_reader)
+    changes: EachHomeEndsTheOthers = field(default_factory=EachHomeEndsTheOthers)
     lexicon: LowerCaseWords = field(default_factory=LowerCaseWords)
     tokens: FourCharactersAToken = field(default_factory=FourCharactersAToken)
     summarizer: OfflineSummarizer = field(default_factory=OfflineSummarizer)

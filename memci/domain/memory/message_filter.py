@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import TypeAlias
 
 from memci.domain.memory.parameters import MemoryParameters
+from memci.language.detection import language_of
 from memci.language.small_talk import (
     asks_something,
     can_answer,
@@ -20,6 +21,7 @@ from memci.language.small_talk import (
     is_trivial,
     split_words,
 )
+from memci.language.word_weights import is_specific, weigh
 
 # A word, or two neighbours: "Tom called Ann" and "Ann called Tom" have the same words.
 Ngram: TypeAlias = tuple[str, ...]
@@ -62,6 +64,7 @@ class Utterance:
     speaker: tuple[str, str]  # role, and name if there is one
     status: Status = Status.CANDIDATE
     calls: bool = False  # it calls a tool
+    talk: float = 0.0  # probability that a model takes all of it for small talk
 
     @property
     def is_question(self) -> bool:
@@ -133,6 +136,8 @@ class FilterReason(StrEnum):
 # Cosine of the utterances at two indexes.
 Similarity: TypeAlias = Callable[[int, int], float]
 
+# A fact that is taken for small talk is lost to the network.
+_CERTAINLY_TALK = 0.9
 # Characters. A longer text repeats another only as a whole: its n-grams would cost too much.
 _LONGEST = 4_000
 
@@ -208,7 +213,15 @@ class _Session:
             return False
         if each.status is not Status.CANDIDATE or len(each.text) > _LONGEST:
             return False
+        if each.talk >= _CERTAINLY_TALK and not self._names_something(each.text):
+            return True
         return is_trivial(each.text, self.parameters.min_content_length, self.speakers)
+
+    def _names_something(self, text: str) -> bool:
+        """Return True if a text has a number, or a name of none of the speakers."""
+        called = {word for name in self.speakers for word in split_words(name)}
+        words = weigh(text, language_of(text))
+        return any(is_specific(word) and word.key not in called for word in words)
 
     def _novelty_of(self, index: int) -> float:
         """Return the novelty of an utterance; earlier ones are judged already."""

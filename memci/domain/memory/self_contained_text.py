@@ -108,6 +108,13 @@ def question_answered_by(answer: Message, before: Sequence[Message]) -> Message 
     return asked if answers and asks_something(asked.text[-_END:]) else None
 
 
+def speaker_name(message: Message | None, language: Language) -> str:
+    """Return the name of a message's speaker, or else of its role; of a user without a message."""
+    if message is None:
+        return _SPEAKERS[language][Role.USER]
+    return _with_role_name(message, language).name or ""
+
+
 def labels(role: Role | None, name: str | None) -> tuple[str, ...]:
     """Return all possible labels of a speaker, in any language."""
     by_role = (_SPEAKERS[language].get(role) for language in Language if role)

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias
 
+from memci.domain.memory.changed_facts import EndedParts, with_notes
 from memci.domain.search.candidate import Candidate, Key, Source
 from memci.domain.search.ranking import Ranked
-from memci.language.claims.reader import claims_in
+from memci.language.sentences import clause_spans
 from memci.language.times.ranges import TimeSpan
 
-About: TypeAlias = tuple[str, str]  # subject and attribute of a claim (language/claims)
 # The candidates that state each valid memory: the memory itself or its messages.
 Statements: TypeAlias = Mapping[int, Sequence[Candidate]]
 
@@ -26,31 +26,16 @@ class Ended:
     node_id: int
     until: datetime
     seqs: frozenset[int]  # its messages
-    claims: Mapping[int, frozenset[About]]  # by seq; empty for a forgotten memory
+    parts: frozenset[str]  # what holds no more, word for word; empty if it is not known
     now: tuple[int, ...]  # the valid memories, the latest first
     between: tuple[int, ...]  # earlier ones that were also superseded
-    newer_claims: Mapping[int, frozenset[About]]  # of ``now`` and ``between``, by seq
+    told_by: frozenset[int]  # the messages that tell so
 
-    @property
-    def changed(self) -> frozenset[About]:
-        """The changed attributes; empty if they are no longer known."""
-        newer = frozenset[About]().union(*self.newer_claims.values())
-        return newer & frozenset[About]().union(*self.claims.values()) if self.claims else newer
-
-    def claims_in(self, seq: int, attributes: Collection[str]) -> bool:
-        """Return True if this message contains the claim that is no longer valid.
-
-        ``attributes``: the topics of the message's words; used for a forgotten memory.
-        """
-        changed = self.changed
-        if not changed.isdisjoint(self.newer_claims.get(seq, ())):
-            return False  # it also states the current fact
-        if self.claims:
-            about = self.claims.get(seq, frozenset())
-            return bool(about & changed if changed else about)
-        if len(self.seqs) == 1 or not changed:
-            return len(self.seqs) == 1 or bool(attributes)
-        return not {attribute for _, attribute in changed}.isdisjoint(attributes)
+    def is_told_in(self, message: Candidate) -> bool:
+        """Return True if a message contains what is no longer valid."""
+        if message.key not in self.seqs or message.key in self.told_by:
+            return False
+        return len(self.seqs) == 1 or any(part in message.text for part in self.parts)
 
 
 def was_valid_at(since: datetime, until: datetime, times: Iterable[TimeSpan]) -> bool:
@@ -72,14 +57,8 @@ def ended_candidates(
 def _ended_as(candidate: Candidate, known: Iterable[Ended]) -> list[Ended]:
     if candidate.source is Source.MEMORY:
         return [each for each in known if each.node_id == candidate.key]
-    ended = [each for each in known if candidate.key in each.seqs]
-    attributes = _attributes(candidate) if ended else set()
-    ended = [each for each in ended if each.claims_in(candidate.key, attributes)]
+    ended = [each for each in known if each.is_told_in(candidate)]
     return sorted(ended, key=lambda each: (each.until, each.node_id))
-
-
-def _attributes(message: Candidate) -> set[str]:
-    return {claim.attribute for claim in claims_in(message.text, message.name or "")}
 
 
 def statements_of(
@@ -91,32 +70,27 @@ def statements_of(
 ) -> list[Candidate]:
     """Return the candidates that state a valid memory.
 
-    These are the memory itself and those of its messages that were found, if the memory still
-    contains their claims. If it has faded, the messages replace it.
+    These are the memory itself and those of its messages that were found. If it is forgotten, or
+    has faded so far that it does not tell what changed, its messages that tell so replace it.
     """
-    claiming = _claiming_messages(node, messages, ended)
-    claimed = {attribute for each in memories for attribute in _attributes(each)}
-    if memories and all(claimed >= _attributes(each) for each in claiming):
-        return [*memories, *(each for each in claiming if (each.source, each.key) in found)]
-    return claiming or list(memories)
+    told_by = {seq for each in ended if node in each.now for seq in each.told_by}
+    telling = [each for each in messages if each.key in told_by] or list(messages)
+    clauses = {each.text[slice(*span)] for each in telling for span in clause_spans(each.text)}
+    if memories and (
+        not clauses or any(part in each.text for each in memories for part in clauses)
+    ):
+        return [*memories, *(each for each in telling if (each.source, each.key) in found)]
+    return telling
 
 
-def _claiming_messages(
-    node: int, messages: Sequence[Candidate], ended: Iterable[Ended]
-) -> list[Candidate]:
-    if len(messages) == 1:
-        return list(messages)
-    replaced = [each for each in ended if node in each.now]
-    changed = {about for each in replaced for about in each.changed}
-    claiming = {
-        seq
-        for each in replaced
-        for seq, about in each.newer_claims.items()
-        if about & (changed or about)
-    }
-    if claiming:
-        return [each for each in messages if each.key in claiming]
-    return [each for each in messages if _attributes(each)]
+def partly_ended(candidate: Candidate, known: Iterable[EndedParts]) -> Candidate:
+    """Return a candidate with a note behind each part that holds no more.
+
+    Nothing is noted of one that is superseded as a whole.
+    """
+    if candidate.until is not None:
+        return candidate
+    return candidate._replace(text=with_notes(candidate.text, candidate.seqs, known))
 
 
 def newest_first(

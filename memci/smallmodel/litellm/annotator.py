@@ -6,10 +6,17 @@ from memci.domain.memory.node import NodeType
 from memci.errors import SmallModelAnswerError
 from memci.language.detection import Language, language_of
 from memci.language.names import is_pronoun
-from memci.language.worth import Judgement
+from memci.message import Message
 from memci.smallmodel.litellm import language_model
 from memci.smallmodel.litellm.compressor import contains_word, refuse_invented, shares_word_stems
-from memci.smallmodel.ports import Annotation, Annotator, Judge, QueryPlanner, RelationNamer
+from memci.smallmodel.ports import (
+    Annotation,
+    Annotator,
+    Judge,
+    Judgement,
+    QueryPlanner,
+    RelationNamer,
+)
 
 _READ = 8_000
 _LONGEST_PHRASE = 80
@@ -21,11 +28,14 @@ _MOST_ENTITIES = 4
 class LlmAnnotator(language_model.ModelTask[Annotator]):
     """Makes one call for each text, so that no text affects the annotation of another."""
 
-    def annotate(self, texts: Sequence[str]) -> list[Annotation]:
+    def annotate(
+        self, texts: Sequence[str], messages: Sequence[Sequence[Message]] = ()
+    ) -> list[Annotation]:
         """Annotate each text by itself; as many answers as texts, in their order."""
-        return [self._annotate(text) for text in texts]
+        parts = messages or [()] * len(texts)
+        return [self._annotate(*each) for each in zip(texts, parts, strict=True)]
 
-    def _annotate(self, text: str) -> Annotation:
+    def _annotate(self, text: str, messages: Sequence[Message]) -> Annotation:
         question = language_model.Question(
             prompt="annotate",
             language=language_of(text),
@@ -33,7 +43,8 @@ class LlmAnnotator(language_model.ModelTask[Annotator]):
             shape=language_model.Notes,
             read=lambda notes: _annotation(notes, text),
         )
-        return self._model.ask(question, lambda: self._offline.annotate([text])[0])
+        parts = [messages] if messages else []
+        return self._model.ask(question, lambda: self._offline.annotate([text], parts)[0])
 
 
 def _annotation(notes: language_model.Notes, text: str) -> Annotation:
@@ -95,12 +106,18 @@ class LlmRelationNamer(language_model.ModelTask[RelationNamer]):
 class LlmJudge(language_model.ModelTask[Judge]):
     """Makes one call for each text, so that no text affects the judgement of another."""
 
-    def judge(self, texts: Sequence[str], summaries: Sequence[str] = ()) -> list[Judgement]:
+    def judge(
+        self,
+        texts: Sequence[str],
+        summaries: Sequence[str] = (),
+        messages: Sequence[Sequence[Message]] = (),
+    ) -> list[Judgement]:
         """Judge each text alone, with its session's summary."""
         context = summaries or [""] * len(texts)
-        return [self._judge(text, summary) for text, summary in zip(texts, context, strict=True)]
+        parts = messages or [()] * len(texts)
+        return [self._judge(*each) for each in zip(texts, context, parts, strict=True)]
 
-    def _judge(self, text: str, summary: str) -> Judgement:
+    def _judge(self, text: str, summary: str, messages: Sequence[Message]) -> Judgement:
         data = {"text": text[:_READ]} | ({"summary": summary[:_READ]} if summary else {})
         question = language_model.Question(
             prompt="judge",
@@ -109,9 +126,8 @@ class LlmJudge(language_model.ModelTask[Judge]):
             shape=language_model.Verdict,
             read=lambda verdict: Judgement(verdict.eligible, verdict.worth),
         )
-        return self._model.ask(
-            question, lambda: self._offline.judge([text], [summary] if summary else [])[0]
-        )
+        context, parts = ([summary] if summary else []), ([messages] if messages else [])
+        return self._model.ask(question, lambda: self._offline.judge([text], context, parts)[0])
 
 
 # Characters of a question that a call shows, and of an answer's queries; how many are used.

@@ -1,46 +1,48 @@
-"""Offline annotator, judge and query planner: statistics and phrases, no model (M4, R3, R10)."""
+"""Offline annotator, judge and query planner (M4, R3, R10)."""
 
-from collections import Counter
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 
 from memci.domain.memory.node import NodeType
-from memci.language import chinese_words
 from memci.language.clause_values import clause_values
-from memci.language.cue_phrases import EPISODIC, PROCEDURAL, is_social
+from memci.language.cue_phrases import Cue, find_cues, is_social
 from memci.language.detection import Language, language_of
 from memci.language.keywords import keywords_of
-from memci.language.names import find_entities
 from memci.language.question import shortened_question, split_questions
-from memci.language.sentences import sentences
-from memci.language.worth import Judgement, judge_worth
+from memci.message import Message, Role
 from memci.smallmodel.offline.compressor import OfflineCompressor
-from memci.smallmodel.ports import Annotation
+from memci.smallmodel.offline.sentence_reader import OfflineSentenceReader
+from memci.smallmodel.ports import Annotation, Judgement, ReadSentence
 
 LONGEST_PHRASE = 80
 
 # Characters read of one text: topic segments are shorter, and a million need not be.
 _READ = 8_000
+_ANY_TIME = datetime(2000, 1, 1, tzinfo=UTC)  # of a text that is read without its messages
 
 
 class OfflineAnnotator:
-    """Uses statistics and cues, for English and Chinese; other languages by English's rules."""
+    """Statistics for English and Chinese, other languages by English's rules; a model for types."""
 
-    def __init__(self) -> None:
+    def __init__(self, reader: OfflineSentenceReader) -> None:
+        """Take what reads the sentences of texts."""
+        self._reader = reader
         self._compressor = OfflineCompressor()
 
-    def annotate(self, texts: Sequence[str]) -> list[Annotation]:
+    def annotate(
+        self, texts: Sequence[str], messages: Sequence[Sequence[Message]] = ()
+    ) -> list[Annotation]:
         """Annotate each text by itself; as many answers as texts, in their order."""
-        return [self._annotate(text[:_READ]) for text in texts]
+        read = _read(self._reader, texts, messages)
+        return [self._annotate(text[:_READ], own) for text, own in zip(texts, read, strict=True)]
 
-    def _annotate(self, text: str) -> Annotation:
-        language = language_of(text)
-        words, names = keywords_of(text, language)
+    def _annotate(self, text: str, sentences: Sequence[ReadSentence]) -> Annotation:
+        words, names = keywords_of(text, language_of(text))
         return Annotation(
             phrase=self._phrase(text),
             keywords=tuple(words),
             entities=tuple(names),
-            type=_type(text),
+            type=_type(sentences),
         )
 
     def _phrase(self, text: str) -> str:
@@ -54,45 +56,70 @@ class OfflineAnnotator:
         return best or " ".join(self._compressor.compress(text, LONGEST_PHRASE).split())
 
 
-def _statements(text: str) -> list[str]:
-    return [
-        sentence
-        for sentence in sentences(text)
-        if not sentence.endswith(("?", "？")) and not is_social(sentence)
-    ]
+def _read(
+    reader: OfflineSentenceReader, texts: Sequence[str], messages: Sequence[Sequence[Message]]
+) -> list[list[ReadSentence]]:
+    """Return the sentences of each text; of one without messages, as if a user said it."""
+    parts = messages or [[_said(text, seq)] for seq, text in enumerate(texts, 1)]
+    found = iter(reader.read([each for own in parts for each in own]))
+    return [[sentence for _ in own for sentence in next(found)] for own in parts]
 
 
-def _type(text: str) -> NodeType:
-    statements = _statements(text)
-    counts = Counter(
-        kind
-        for sentence in statements
-        for kind, cue in ((NodeType.PROCEDURAL, PROCEDURAL), (NodeType.EPISODIC, EPISODIC))
-        if cue.search(sentence)
-    )
-    if PROCEDURAL.search(text) and counts[NodeType.PROCEDURAL] >= counts[NodeType.EPISODIC] > 0:
-        return NodeType.PROCEDURAL
-    if counts[NodeType.PROCEDURAL] * 2 >= len(statements) > 0 and counts[NodeType.PROCEDURAL]:
-        return NodeType.PROCEDURAL
-    if counts[NodeType.EPISODIC] * 3 >= len(statements) > 0 and counts[NodeType.EPISODIC]:
-        return NodeType.EPISODIC
-    return NodeType.SEMANTIC
+def _said(text: str, seq: int) -> Message:
+    return Message(seq, str(seq), Role.USER, text[:_READ], _ANY_TIME)
+
+
+def _type(sentences: Sequence[ReadSentence]) -> NodeType:
+    """Return the type of most of what is told: greetings and questions tell nothing."""
+    told = {each: sum(one.types[each] for one in sentences) for each in NodeType}
+    return max(told, key=lambda each: told[each])
+
+
+# The least worth of a text with such a sentence, by the best one; the default of
+# long_term_importance_threshold is that of a fact.
+_LEAST_WORTH = {"vital": 8.0, "life": 7.0, "fact": 6.0}
+_KEPT = 0.4
+_ALWAYS_KEPT = {Cue.LESSON, Cue.CORRECTION}
+_WORTHS = {"talk": 0.5, "trifle": 1.5, "remark": 4.0}
+_ROUNDED = 1
 
 
 class OfflineJudge:
-    """Uses cues and statistics, for English and Chinese; it ignores summaries."""
+    """A model of sentences, for English and Chinese; it ignores summaries."""
 
-    def judge(self, texts: Sequence[str], summaries: Sequence[str] = ()) -> list[Judgement]:
+    def __init__(self, reader: OfflineSentenceReader) -> None:
+        """Take what reads the sentences of texts."""
+        self._reader = reader
+
+    def judge(
+        self,
+        texts: Sequence[str],
+        summaries: Sequence[str] = (),
+        messages: Sequence[Sequence[Message]] = (),
+    ) -> list[Judgement]:
         """Judge each text by itself; as many answers as texts, in their order."""
         del summaries
-        shortened = [text[:_READ] for text in texts]
-        return [judge_worth(text, partial(_names, text)) for text in shortened]
+        read = _read(self._reader, texts, messages)
+        return [_judgement(text[:_READ], own) for text, own in zip(texts, read, strict=True)]
 
 
-def _names(text: str) -> bool:
-    language = language_of(text)
-    tagged = chinese_words.tagged_words(text) if language is Language.CHINESE else []
-    return bool(find_entities(text, tagged))
+def _judgement(text: str, sentences: Sequence[ReadSentence]) -> Judgement:
+    """Judge a text by its best sentence; it is eligible if that tells more than a remark."""
+    worths = [_worth(each.worths) for each in sentences]
+    # The model misses these; where the phrases speak, they are right.
+    if _ALWAYS_KEPT & find_cues(text):
+        worths.append((True, _LEAST_WORTH["fact"]))
+    eligible, worth = max(worths, default=(False, 0.0))
+    return Judgement(eligible, round(worth, _ROUNDED))
+
+
+def _worth(likely: Mapping[str, float]) -> tuple[bool, float]:
+    """Return whether a sentence is worth keeping, and its worth."""
+    kept = sum(likely[each] for each in _LEAST_WORTH)
+    if kept < _KEPT:
+        return False, sum(worth * likely[each] for each, worth in _WORTHS.items()) / (1 - kept)
+    best = max(_LEAST_WORTH, key=lambda each: likely[each])
+    return True, _LEAST_WORTH[best] + likely[best]
 
 
 _LONGEST = 300

@@ -24,6 +24,7 @@ _POLITE = 0.4
 # If a label ("Ann: ") takes more than this share of the target, its line is left out: without the
 # label it would seem to be another speaker's.
 _LABEL_SHARE = 0.6
+_IN_NUMBER = frozenset("0123456789–~:/月日")
 _SETS_OFF = (",", ";", ":", "，", "；", "：", "—", "–", "-", ".", "!", "?", "。", "！", "？", "…")
 
 
@@ -69,9 +70,10 @@ def _listed(found: Sequence[Candidate], target: int, language: Language) -> str:
 
 
 def _stands_in(text: str, word: str) -> bool:
-    """Return True if a word is in a text, no number, and no unit of one (点 of 8点)."""
+    """Return True if a word is in a text, and neither a number nor a part of one (点 of 8点)."""
     at = text.find(word)
-    return at >= 0 and not word.isdigit() and not text[max(0, at - 1) : at].isdigit()
+    around = text[max(0, at - 1) : at] + text[at + len(word) : at + len(word) + 1]
+    return at >= 0 and not word.isdigit() and _IN_NUMBER.isdisjoint(around)
 
 
 @dataclass

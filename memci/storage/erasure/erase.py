@@ -20,7 +20,7 @@ from memci.storage.agents import is_there
 from memci.storage.erasure.deletion_set import DeletionSet
 from memci.storage.erasure.pages import reword_pages
 from memci.storage.erasure.statements import statements_of
-from memci.storage.network import beliefs, network_editions, node_history, passes
+from memci.storage.network import network_editions, node_history, passes
 from memci.storage.pages.tree import lock_tree
 from memci.storage.schema import AGENT_TABLES
 from memci.storage.schema.messages import message
@@ -126,7 +126,6 @@ def erase_messages(connection: Connection, agent_id: str, deletion: DeletionSet)
         "reworded": list(deletion.pages.reworded),
         "pins": list(deletion.pins),
     }
-    unfounded = beliefs.superseded_by_any(connection, agent_id, nodes)
     values["hashes"] = list(connection.exec_driver_sql(_HASHES, values).scalars())
     connection.exec_driver_sql(_BURY, values)
     reword_pages(connection, agent_id, deletion.pages.reworded, deletion.seqs)
@@ -136,7 +135,6 @@ def erase_messages(connection: Connection, agent_id: str, deletion: DeletionSet)
             count = connection.exec_driver_sql(statement, values).rowcount
             if "DELETE FROM" in statement:
                 removed[table.name] += count
-    beliefs.supersede_again(connection, agent_id, unfounded)
     connection.exec_driver_sql(_COUNT, (removed["message"], agent_id))
     connection.exec_driver_sql(_REPEAT, (agent_id, list(deletion.repeated)))
     _, pass_number = passes.position(connection, agent_id)

@@ -1,78 +1,88 @@
-"""Claims of memories, and which memories are superseded (R6)."""
+"""What memories hold no more: superseded ones, and parts of others (R6)."""
 
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from sqlalchemy import Connection, Row
+from sqlalchemy import Connection
 
 from memci.domain.memory.node import NodeEvent, VersionReason
-from memci.language.claims.claim import Claim, StoredClaim, find_supersessions
+from memci.language.detection import Language
+from memci.message import NOTE_PATH
 from memci.storage.network.node_history import append_history
 from memci.storage.network.passes import position
 
+_COMPARABLE = """
+SELECT id, content, language, said_at, user_id, message_seqs FROM node
+ WHERE agent_id = %s AND id = ANY(%s) AND kind = 'memory' AND said_at IS NOT NULL AND EXISTS (
+       SELECT FROM message m WHERE m.agent_id = node.agent_id AND m.seq = ANY(node.message_seqs)
+          AND (m.role = 'user' OR m.name IS NOT NULL OR m.metadata #>> %s = 'true'))
+"""
+_LIVING = "SELECT id FROM node WHERE agent_id = %s AND id = ANY(%s)"
 _ADD = """
-INSERT INTO claim (agent_id, node_id, subject, attribute, seq, value, ended, said_at)
-SELECT %s, * FROM unnest(%s::bigint[], %s::text[], %s::text[], %s::bigint[], %s::text[],
-                         %s::text[], %s::timestamptz[])
-ON CONFLICT (agent_id, node_id, subject, attribute, seq)
-DO UPDATE SET value = excluded.value, ended = excluded.ended
+INSERT INTO ended_fact (agent_id, node_id, replaced_by, told_by, seqs, parts, until)
+VALUES (%s, %s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING
 """
-_ABOUT = """
-SELECT c.subject, c.attribute, c.value, c.ended, c.node_id, c.seq, c.said_at
-  FROM unnest(%s::text[], %s::text[]) AS asked(subject, attribute)
- CROSS JOIN LATERAL (
-       SELECT * FROM claim WHERE agent_id = %s AND subject = asked.subject
-          AND attribute = asked.attribute ORDER BY said_at DESC, seq DESC LIMIT %s) c
-"""
-_RECENT = """
-SELECT subject, attribute, value, ended, node_id, seq, said_at FROM claim
- WHERE agent_id = %s AND seq >= %s
-"""
-# The number of latest claims about one attribute that are read.
-_MOST = 100
 
 
-def add_claims(connection: Connection, agent_id: str, claims: Sequence[StoredClaim]) -> None:
-    """Write the claims of memories; of two about one attribute in one message the later wins."""
-    last = {
-        (stored.node_id, stored.claim.subject, stored.claim.attribute, stored.seq): stored
-        for stored in claims
-    }
-    if last:
-        each = list(last.values())
-        columns = (
-            [stored.node_id for stored in each],
-            [stored.claim.subject for stored in each],
-            [stored.claim.attribute for stored in each],
-            [stored.seq for stored in each],
-            [stored.claim.value for stored in each],
-            [stored.claim.ended for stored in each],
-            [stored.said_at for stored in each],
-        )
-        connection.exec_driver_sql(_ADD, (agent_id, *columns))
+@dataclass(frozen=True, slots=True)
+class Comparable:
+    """A living memory that new messages are compared with."""
+
+    id: int
+    content: str
+    language: Language
+    said_at: datetime
+    user_id: str | None
+    seqs: tuple[int, ...]
 
 
-def claims_about(
-    connection: Connection, agent_id: str, keys: Collection[tuple[str, str]]
-) -> list[StoredClaim]:
-    """Return the claims about these (subject, attribute)."""
-    if not keys:
-        return []
-    subjects, attributes = zip(*keys, strict=True)
-    values = (list(subjects), list(attributes), agent_id, _MOST)
-    return [_stored_claim(row) for row in connection.exec_driver_sql(_ABOUT, values)]
+def comparable(
+    connection: Connection, agent_id: str, nodes: Collection[int]
+) -> dict[int, Comparable]:
+    """Return those of some nodes that are living memories of what people or notes tell, by id."""
+    rows = connection.exec_driver_sql(_COMPARABLE, (agent_id, list(nodes), list(NOTE_PATH)))
+    found = (
+        Comparable(row.id, row.content, Language(row.language), row.said_at, row.user_id,
+                   tuple(row.message_seqs))
+        for row in rows
+    )  # fmt: skip
+    return {each.id: each for each in found}
 
 
-def claims_since(connection: Connection, agent_id: str, seq: int) -> list[StoredClaim]:
-    """Return the claims made in messages from ``seq`` on."""
-    return [_stored_claim(row) for row in connection.exec_driver_sql(_RECENT, (agent_id, seq))]
+def living(connection: Connection, agent_id: str, nodes: Collection[int]) -> set[int]:
+    """Return those of some nodes that live."""
+    return set(connection.exec_driver_sql(_LIVING, (agent_id, list(nodes))).scalars())
 
 
-def _stored_claim(row: Row[Any]) -> StoredClaim:
-    claim = Claim(row.subject, row.attribute, row.value, row.ended, evidence="")
-    return StoredClaim(claim, row.node_id, row.seq, row.said_at)
+class EndedPart(NamedTuple):
+    """Parts of a memory that hold no more since a time, as another memory's message tells."""
+
+    node_id: int
+    replaced_by: int
+    told_by: int  # seq of the message
+    seqs: Sequence[int]  # the messages of ``node_id``
+    parts: Sequence[str]  # word for word
+    until: datetime
+
+
+def end(connection: Connection, agent_id: str, part: EndedPart, *, whole: bool) -> int:
+    """Note what ended; ``whole``: the memory is superseded. Return how many are so by that."""
+    values = (agent_id, *part[:3], list(part.seqs), list(part.parts), part.until)
+    connection.exec_driver_sql(_ADD, values)
+    if not whole:
+        return 0
+    _, pass_number = position(connection, agent_id)
+    superseded = supersede(
+        connection,
+        agent_id,
+        [part.node_id],
+        by=part.replaced_by,
+        until=part.until,
+        pass_number=pass_number,
+    )
+    return len(superseded)
 
 
 _STORE_VERSIONS = """
@@ -83,11 +93,14 @@ SELECT n.agent_id, n.id, %(by)s, %(reason)s, n.content, n.phrase, n.keywords, n.
        n.message_seqs, n.session_id, n.user_id, n.said_at, %(until)s, n.said_offset
   FROM node n WHERE n.agent_id = %(agent)s AND n.id = ANY(%(nodes)s)
 ON CONFLICT (agent_id, node_id, replaced_by) DO NOTHING
-RETURNING node_id
 """
 _SUPERSEDE = """
 UPDATE node SET superseded_by = %(by)s, superseded_at = least(superseded_at, %(until)s)
 WHERE agent_id = %(agent)s AND id = ANY(%(nodes)s)
+  AND (superseded_at IS NULL OR superseded_at > %(until)s OR NOT EXISTS (
+       SELECT FROM node newer WHERE newer.agent_id = node.agent_id
+          AND newer.id = node.superseded_by))
+RETURNING id
 """
 
 
@@ -100,15 +113,14 @@ def supersede(
     until: datetime,
     pass_number: int,
 ) -> list[int]:
-    """Mark memories as superseded by another since a time; return those it is new for.
+    """Mark memories as superseded by another since a time; return those it is the first for.
 
     Their present text is added to their history; they decay like all others.
     """
     values = {"agent": agent_id, "nodes": list(nodes), "by": by, "until": until}
-    versions = {**values, "reason": VersionReason.SUPERSEDED}
-    superseded = list(connection.exec_driver_sql(_STORE_VERSIONS, versions).scalars())
+    connection.exec_driver_sql(_STORE_VERSIONS, {**values, "reason": VersionReason.SUPERSEDED})
+    superseded = list(connection.exec_driver_sql(_SUPERSEDE, values).scalars())
     if superseded:
-        connection.exec_driver_sql(_SUPERSEDE, {**values, "nodes": superseded})
         details = {node: {"by": by} for node in superseded}
         append_history(connection, agent_id, NodeEvent.SUPERSEDED, pass_number, details)
     return superseded
@@ -125,8 +137,6 @@ SELECT v.replaced_by, v.until FROM node_version v
 _UNSUPERSEDED = """
 SELECT id FROM node WHERE agent_id = %s AND id = ANY(%s) AND superseded_by IS NULL ORDER BY id
 """
-_BY_ANY = "SELECT id FROM node WHERE agent_id = %s AND superseded_by = ANY(%s)"
-_KEYS = "SELECT DISTINCT subject, attribute FROM claim WHERE agent_id = %s AND node_id = ANY(%s)"
 
 
 class Superseded(NamedTuple):
@@ -134,44 +144,6 @@ class Superseded(NamedTuple):
 
     by: int
     until: datetime
-
-
-def supersede_older(
-    connection: Connection, agent_id: str, keys: Collection[tuple[str, str]]
-) -> set[int]:
-    """Supersede all but the newest claims of each (subject, attribute); return the memories.
-
-    The lane must be locked.
-    """
-    by_key: defaultdict[tuple[str, str], list[StoredClaim]] = defaultdict(list)
-    for stored in claims_about(connection, agent_id, keys):
-        by_key[stored.claim.subject, stored.claim.attribute].append(stored)
-    _, pass_number = position(connection, agent_id)
-    superseded: set[int] = set()
-    for about in sorted(by_key):
-        for each in find_supersessions(by_key[about]):
-            superseded.update(
-                supersede(
-                    connection,
-                    agent_id,
-                    [each.older.node_id],
-                    by=each.newer.node_id,
-                    until=each.newer.said_at,
-                    pass_number=pass_number,
-                )
-            )
-    return superseded
-
-
-def superseded_by_any(connection: Connection, agent_id: str, nodes: Collection[int]) -> list[int]:
-    """Return the memories that any of these supersedes."""
-    return list(connection.exec_driver_sql(_BY_ANY, (agent_id, list(nodes))).scalars())
-
-
-def supersede_again(connection: Connection, agent_id: str, nodes: Sequence[int]) -> None:
-    """Supersede those of these memories again that other memories contradict, too."""
-    rows = connection.exec_driver_sql(_KEYS, (agent_id, list(nodes)))
-    supersede_older(connection, agent_id, {(row.subject, row.attribute) for row in rows})
 
 
 def superseded_telling(

@@ -84,7 +84,6 @@ _FORGET_WITH_IT = (
     "DELETE FROM link WHERE agent_id = %s AND source = ANY(%s)",
     "DELETE FROM node_vector WHERE agent_id = %s AND node_id = ANY(%s)",
     "DELETE FROM node_term WHERE agent_id = %s AND node_id = ANY(%s)",
-    "DELETE FROM claim WHERE agent_id = %s AND node_id = ANY(%s)",
 )
 
 

@@ -72,15 +72,6 @@ _STATEMENTS = (
     """  # noqa: S608 - names of this module
         for table in ("node_vector", "node_term")
     ),
-    """
-    INSERT INTO claim (agent_id, node_id, subject, attribute, seq, value, ended, said_at)
-    SELECT c.agent_id, merged.new, c.subject, c.attribute, c.seq, c.value, c.ended, c.said_at
-      FROM unnest(%(nodes)s::bigint[], %(news)s::bigint[]) AS merged(old, new)
-      JOIN claim c ON c.agent_id = %(agent)s AND c.node_id = merged.old
-     ORDER BY c.node_id
-    ON CONFLICT DO NOTHING
-    """,
-    "DELETE FROM claim WHERE agent_id = %(agent)s AND node_id = ANY(%(nodes)s)",
     "DELETE FROM node_vector WHERE agent_id = %(agent)s AND node_id = ANY(%(nodes)s)",
     "DELETE FROM node_term WHERE agent_id = %(agent)s AND node_id = ANY(%(nodes)s)",
     "DELETE FROM node WHERE agent_id = %(agent)s AND id = ANY(%(nodes)s)",

@@ -9,8 +9,9 @@ from typing import Any
 from sqlalchemy import Connection, Row
 from sqlalchemy.engine import RowMapping
 
+from memci.domain.memory.changed_facts import EndedParts
 from memci.domain.search.candidate import Candidate, Source
-from memci.domain.search.supersession import About, Ended
+from memci.domain.search.supersession import Ended
 from memci.language.times.calendar import at_offset
 from memci.message import Message, Role
 from memci.storage.messages import COLUMNS, to_message
@@ -293,11 +294,11 @@ newer AS MATERIALIZED (
 SELECT e.node_id, e.until, e.until_offset, e.seqs,
        ARRAY(SELECT id FROM newer WHERE old = e.node_id AND NOT replaced ORDER BY id DESC) AS now,
        ARRAY(SELECT id FROM newer WHERE old = e.node_id AND replaced ORDER BY id DESC) AS between,
-       (SELECT jsonb_agg(jsonb_build_array(c.seq, c.subject, c.attribute)) FROM claim c
-         WHERE c.agent_id = %(agent)s AND c.node_id = e.node_id) AS claims,
-       (SELECT jsonb_agg(jsonb_build_array(c.seq, c.subject, c.attribute)) FROM claim c
-         WHERE c.agent_id = %(agent)s
-           AND c.node_id IN (SELECT id FROM newer WHERE old = e.node_id)) AS said
+       ARRAY(SELECT part FROM ended_fact f CROSS JOIN unnest(f.parts) AS part
+              WHERE f.agent_id = %(agent)s AND f.node_id = e.node_id) AS parts,
+       ARRAY(SELECT told_by FROM ended_fact f WHERE f.agent_id = %(agent)s
+                AND (f.node_id = e.node_id
+                     OR f.replaced_by IN (SELECT id FROM newer WHERE old = e.node_id))) AS told_by
   FROM ended e ORDER BY e.node_id
 """
 # A forgotten memory's messages are known from its trail.
@@ -338,10 +339,10 @@ def ended_memories(
             row.node_id,
             at_offset(row.until, row.until_offset),
             frozenset(row.seqs),
-            _by_seq(row.claims),
+            frozenset(row.parts),
             tuple(row.now),
             tuple(row.between),
-            _by_seq(row.said),
+            frozenset(row.told_by),
         )
         for row in connection.exec_driver_sql(_ENDED, values)
     ]
@@ -368,11 +369,26 @@ def messages_of(
     return found
 
 
-def _by_seq(claims: Sequence[tuple[int, str, str]] | None) -> dict[int, frozenset[About]]:
-    by_seq: defaultdict[int, set[About]] = defaultdict(set)
-    for seq, subject, attribute in claims or ():
-        by_seq[seq].add((subject, attribute))
-    return {seq: frozenset(about) for seq, about in by_seq.items()}
+_PARTLY = """
+SELECT f.seqs, f.parts, f.until, n.said_offset FROM ended_fact f
+  LEFT JOIN node n ON n.agent_id = f.agent_id AND n.id = f.replaced_by
+ WHERE f.agent_id = %(agent)s AND f.seqs && %(seqs)s::bigint[] AND f.until <= %(now)s
+ ORDER BY f.until
+"""
+
+
+def ended_parts(
+    connection: Connection, agent_id: str, seqs: Collection[int], as_of: datetime | None
+) -> list[EndedParts]:
+    """Return what holds no more of the memories of these messages, the first ended first.
+
+    With ``as_of``: what did not hold at that time.
+    """
+    values = {"agent": agent_id, "seqs": list(seqs), "now": as_of or "infinity"}
+    return [
+        EndedParts(frozenset(row.seqs), tuple(row.parts), at_offset(row.until, row.said_offset))
+        for row in connection.exec_driver_sql(_PARTLY, values)
+    ]
 
 
 # In both directions; at most 500 memories in one line.

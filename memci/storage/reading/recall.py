@@ -146,12 +146,16 @@ SELECT id FROM node WHERE agent_id = %s AND kind = 'memory'
 # The vectors are read once, and each distance is taken once: a cast in the join would be repeated.
 _BY_COSINE = """
 WITH asked AS MATERIALIZED (
-    SELECT vector::halfvec AS vector FROM unnest(%(vectors)s::text[]) AS k(vector)),
+    SELECT vector::halfvec AS vector, language
+      FROM unnest(%(vectors)s::text[], %(languages)s::text[]) AS k(vector, language)),
 near AS MATERIALIZED (
-    SELECT v.node_id, v.embedding <=> asked.vector AS distance
+    SELECT v.node_id, asked.language, v.embedding <=> asked.vector AS distance
       FROM node_vector v CROSS JOIN asked WHERE v.agent_id = %(agent)s AND v.model = %(model)s)
-SELECT node_id, 1 - min(distance) FROM near
- WHERE distance <= 1 - %(least)s::float8 GROUP BY node_id
+SELECT node_id, 1 - min(distance)
+  FROM near JOIN node n ON n.agent_id = %(agent)s AND n.id = near.node_id
+ WHERE distance <= 1 - CASE WHEN n.language = near.language THEN %(least)s::float8
+                            ELSE %(across)s::float8 END
+ GROUP BY node_id
 """
 _ALL_DANGLING = """
 SELECT l.target, l.relation, l.strength, l.hint FROM link l
@@ -260,12 +264,29 @@ def nodes_by_character(
 
 
 def nodes_by_cosine(
-    connection: Connection, agent_id: str, vectors: Vectors, *, model: str, least: float
+    connection: Connection,
+    agent_id: str,
+    vectors: Vectors,
+    languages: Sequence[Language],
+    model: str,
+    least: tuple[float, float],
 ) -> dict[int, float]:
-    """Return nodes at least this similar to any of the vectors, with their best cosine."""
+    """Return nodes similar to any of the vectors, with their best cosine.
+
+    ``languages``: of each vector's text. ``least``: the cosine of a match in the same language, and
+    across languages.
+    """
     if not len(vectors):
         return {}
-    values = {"agent": agent_id, "vectors": to_text(vectors), "model": model, "least": least}
+    same, across = least
+    values = {
+        "agent": agent_id,
+        "vectors": to_text(vectors),
+        "languages": list(languages),
+        "model": model,
+        "least": same,
+        "across": across,
+    }
     rows = connection.exec_driver_sql(_BY_COSINE, values).all()
     return {node_id: cosine for node_id, cosine in rows}  # noqa: C416 - dict() refuses rows
 

@@ -91,7 +91,8 @@ SELECT l.message_seq, NOT ({is_there}) AS new_agent,
            CASE WHEN EXISTS (SELECT FROM plan p WHERE p.agent_id = asked.agent_id)
                 THEN 'plan' END], NULL) AS holds,
        EXISTS (SELECT FROM node_version v WHERE v.agent_id = asked.agent_id
-                  AND v.reason = 'superseded') AS has_ended,
+                  AND v.reason = 'superseded')
+       OR EXISTS (SELECT FROM ended_fact f WHERE f.agent_id = asked.agent_id) AS has_ended,
        {last}
   FROM (VALUES (%(agent)s::text)) AS asked(agent_id)
   LEFT JOIN lane l ON l.agent_id = asked.agent_id
@@ -120,7 +121,7 @@ class SnapshotState:
     has_documents: bool = False
     has_pages: bool = False  # it has a note or a folder, or an operation changed its pages
     holds: frozenset[Source] = frozenset()  # of memories and sources without an index
-    has_ended: bool = False  # some memories are superseded (R6)
+    has_ended: bool = False  # some memories hold no more, or parts of them (R6)
 
     @property
     def lacks(self) -> frozenset[Source]:

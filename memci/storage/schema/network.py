@@ -100,18 +100,16 @@ focus = columns.agent_table(
     columns.required("mentioned", sa.BigInteger, at_most="lane.mentions"),
 )
 
-# Claims of living memories (R6); deleted with the memory.
-claim = columns.agent_table(
-    "claim",
-    columns.key("node_id", sa.BigInteger, references="node.id"),
-    columns.key("subject", sa.Text),
-    columns.key("attribute", sa.Text),
-    columns.key("seq", sa.BigInteger, references="message.seq"),
-    columns.optional("value", sa.Text),
-    columns.optional("ended", sa.Text),
-    columns.required("said_at", columns.Instant),
-    columns.index("claim_about", "subject", "attribute"),
-    columns.index("claim_message", "seq"),
+# Parts of memories that hold no more, as a message of another memory tells (R6). They remain after
+# both memories are forgotten: messages are found, too.
+ended_fact = columns.agent_table(
+    "ended_fact",
+    columns.key("node_id", sa.BigInteger, at_most="lane.last_node_id"),
+    columns.key("replaced_by", sa.BigInteger, at_most="lane.last_node_id"),
+    columns.key("told_by", sa.BigInteger, references="message.seq"),
+    columns.required("seqs", ARRAY(sa.BigInteger), references="message.seq"),
+    columns.required("parts", ARRAY(sa.Text)),
+    columns.required("until", columns.Instant),
 )
 
 # Memories as they were when another replaced them: merged (R5) or superseded (R6). They remain
@@ -234,7 +232,7 @@ EDITION_TABLES = (
     node_term,
     link,
     focus,
-    claim,
+    ended_fact,
     node_version,
     trail,
     pass_log,

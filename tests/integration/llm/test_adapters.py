@@ -12,10 +12,9 @@ from memci.config.settings import Settings
 from memci.domain.memory.node import NodeType
 from memci.errors import ConfigurationError, SmallModelAnswerError, SmallModelUnavailableError
 from memci.language.detection import Language
-from memci.language.worth import Judgement
 from memci.message import Message, Role, note_metadata
 from memci.smallmodel.litellm.embedder import LlmEmbedder
-from memci.smallmodel.ports import Annotation
+from memci.smallmodel.ports import Annotation, Judgement
 from memci.smallmodel.registry import SmallModels, build_small_models
 from memci.smallmodel.vector_space import Vectors
 from tests.support.model_server import ModelServer, Reply, fails, hangs, says

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from sqlalchemy import Row
 
+from memci.smallmodel.offline.change_reader import OfflineChangeReader
+from tests.support.models import built_in
 from tests.support.network import AgentUnderTest
 from tests.support.short_term import consolidate
 
@@ -19,8 +22,8 @@ def superseded(ada: AgentUnderTest) -> dict[str, str | None]:
     }
 
 
-def claims(ada: AgentUnderTest) -> int:
-    return len(ada.rows("SELECT 1 FROM claim WHERE agent_id = %s"))
+def ended(ada: AgentUnderTest) -> list[tuple[Any, ...]]:
+    return [tuple(row) for row in ada.rows("SELECT * FROM ended_fact WHERE agent_id = %s")]
 
 
 def test_a_new_value_supersedes_the_old_one_and_both_stay(ada: AgentUnderTest):
@@ -64,16 +67,6 @@ def test_assistant_messages_supersede_nothing(ada: AgentUnderTest):
     assert ada.remember("I moved to Rome", role="assistant")["superseded"] == 0
 
 
-def test_a_correction_supersedes_the_memory_with_the_wrong_value(ada: AgentUnderTest):
-    ada.remember("The deadline is Friday", "My favourite day is Monday")
-    assert ada.remember("Actually, it's Thursday, not Friday.")["superseded"] == 1
-    found = superseded(ada)
-    assert found["The deadline is Friday"] == "Actually, it's Thursday, not Friday."
-    assert found["My favourite day is Monday"] is None
-    assert ada.remember("It's Sunday, not Saturday.")["superseded"] == 0
-    assert ada.remember("The deadline is now Wednesday")["superseded"] == 1
-
-
 def test_an_older_fact_that_arrives_late_is_superseded_at_once(ada: AgentUnderTest):
     ada.remember("I live in Rome")
     late = ada.say("I live in Paris")
@@ -87,31 +80,27 @@ def test_a_job_that_runs_again_changes_nothing(ada: AgentUnderTest):
     ada.remember("I live in Paris")
     job = ada.say("I moved to Rome")
     ada.create(job)
-    before = ada.nodes(), claims(ada)
+    before = ada.nodes(), ended(ada)
     assert ada.create(job)["superseded"] == 0
-    assert (ada.nodes(), claims(ada)) == before
+    assert (ada.nodes(), ended(ada)) == before
 
 
-def test_a_forgotten_memory_claims_nothing_and_keeps_its_version(ada: AgentUnderTest):
+def test_of_a_memory_that_tells_more_only_a_part_ends(ada: AgentUnderTest):
+    ada.remember("I'm Anna, I'm vegetarian and I live in Bern")
+    assert ada.remember("I moved to Rome")["superseded"] == 0
+    assert set(superseded(ada).values()) == {None}
+    (row,) = ada.rows("SELECT parts, told_by, seqs FROM ended_fact WHERE agent_id = %s")
+    assert tuple(row) == (["and I live in Bern"], 2, [1])
+
+
+def test_a_forgotten_memory_keeps_its_version(ada: AgentUnderTest):
     ada.remember("I live in Paris")
     ada.remember("I moved to Rome")
-    assert claims(ada) == 2
     ada.execute("DELETE FROM focus WHERE agent_id = %s")
     ada.compress(160)
     assert ada.nodes("memory") == []
-    assert claims(ada) == 0
+    assert len(ended(ada)) == 1
     assert ada.row("SELECT content FROM node_version WHERE agent_id = %s")[0] == "I live in Paris"
-
-
-def test_claims_move_to_the_merged_memory(ada: AgentUnderTest):
-    ada.remember("I live in Paris")
-    ada.remember("well, I live in Paris")
-    ada.execute("UPDATE node SET tier = 'short', expires_at = '2027-01-01' WHERE agent_id = %s"
-                " AND kind = 'memory'")  # fmt: skip
-    (merged,) = consolidate(ada)["nodes"]
-    ada.remember("I moved to Rome")
-    node = next(node for node in ada.nodes() if node.id == merged)
-    assert node.superseded_by == max(each.id for each in ada.nodes("memory"))
 
 
 def test_a_merged_successor_still_supersedes(ada: AgentUnderTest):
@@ -131,12 +120,22 @@ def test_a_new_chinese_value_supersedes_the_old_one(ada: AgentUnderTest):
     assert superseded(ada) == {"我住在北京。": "我搬到上海了。", "我搬到上海了。": None}
 
 
-def test_a_time_between_subject_and_verb_hides_no_claim(ada: AgentUnderTest):
-    ada.remember("我住在成都", "我们把会议搬到周三")
-    assert ada.remember("我朋友上星期搬到重庆了")["superseded"] == 0
-    assert ada.remember("我上星期搬到重庆了")["superseded"] == 1
-    found = superseded(ada)
-    (moved,) = {found.pop("我住在成都")}
-    assert moved is not None
-    assert "搬到重庆" in moved
-    assert set(found.values()) == {None}
+@pytest.mark.parametrize(
+    ("older", "newer", "part"),
+    [
+        (
+            "I'm Anna, I'm vegetarian and I live in Bern.",
+            "It rained all day. I moved to Zurich last week.",
+            "I live in Bern",
+        ),
+        ("我叫小雨，对花生过敏，住在苏州。", "今天下雨。上个月我搬到杭州了。", "住在苏州"),
+    ],
+)
+def test_the_built_in_model_ends_the_fact_that_changed_alone(
+    ada: AgentUnderTest, older: str, newer: str, part: str
+):
+    ada.models.changes = OfflineChangeReader(built_in()[0])
+    ada.remember(older)
+    assert ada.remember(newer)["superseded"] == 0
+    (row,) = ada.rows("SELECT parts FROM ended_fact WHERE agent_id = %s")
+    assert [each.removeprefix("and ") for each in row.parts] == [part]

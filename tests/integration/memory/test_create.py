@@ -9,8 +9,7 @@ from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.search.passages import passages_of
 from memci.errors import SmallModelAnswerError, SmallModelUnavailableError
 from memci.language.detection import Language
-from memci.language.worth import Judgement
-from memci.smallmodel.ports import Annotation, TopicSegment
+from memci.smallmodel.ports import Annotation, Judgement, TopicSegment
 from tests.support.network import AgentUnderTest
 
 
@@ -287,7 +286,7 @@ def test_an_annotation_is_cut_to_its_limits(ada: AgentUnderTest) -> None:
         entities=("it", "e" * 65, *(f"E {n}" for n in range(9))),
         type=NodeType.SEMANTIC,
     )
-    ada.models.annotator.annotate = lambda texts: [wild for _ in texts]
+    ada.models.annotator.annotate = lambda texts, _: [wild for _ in texts]
     ada.remember("Apples")
     (memory,) = ada.nodes("memory")
     assert len(memory.phrase) <= 80

@@ -220,7 +220,7 @@ def test_one_of_two_newer_facts_is_enough_to_supersede(ada: AgentUnderTest, eras
     """Rome arrives after Oslo, but was said before it."""
     ada.remember("I live in Paris")
     ada.execute("UPDATE message SET said_at = '2025-01-01' WHERE agent_id = %s")
-    ada.execute("UPDATE claim SET said_at = '2025-01-01' WHERE agent_id = %s")
+    ada.execute("UPDATE node SET said_at = '2025-01-01' WHERE agent_id = %s")
     ada.remember("I moved to Oslo")
     late = ada.say("I moved to Rome")
     ada.execute("UPDATE message SET said_at = '2025-06-01' WHERE agent_id = %s AND seq = 3")
@@ -241,9 +241,13 @@ def marked(ada: AgentUnderTest, rebuilding: Rebuilding) -> AgentUnderTest:
     """Claims, versions, mentions, an ended session and a rebuilt network, all with marks."""
     about = f"[{MARK}]"
     ada.remember("the sea is near [Oslo]", session="plain")
-    ada.remember(f"I live in {MARK}1 {about}", f"the {MARK}2 pump is broken {about}", session=MARK)
+    ada.remember(
+        f"I live in {MARK}1 with my family {about}",
+        f"the {MARK}2 pump is broken {about}",
+        session=MARK,
+    )
     ada.remember(f"The {MARK}2 pump is really broken! {about}", session=MARK)
-    ada.remember(f"I moved to {MARK}3 {about}", session=MARK)
+    ada.remember(f"We have moved to {MARK}3 with my whole family {about}", session=MARK)
     rebuilding.mention(MARK.upper())
     rebuilding.mention(f"{MARK}2")
     (own,) = (node.id for node in ada.nodes("entity") if node.content == f"{MARK}2")
@@ -258,7 +262,7 @@ def marked(ada: AgentUnderTest, rebuilding: Rebuilding) -> AgentUnderTest:
     return ada
 
 
-TABLES = {"claim", "node_version", "session_end", "replay_log", "node", "message"}
+TABLES = {"ended_fact", "node_version", "session_end", "replay_log", "node", "message"}
 
 
 @pytest.mark.parametrize("what", ["session", "messages", "agent"])
@@ -272,7 +276,7 @@ def test_erased_text_is_in_no_table(
     found = found_in_database(superuser, MARK)
     assert {place.split(".")[0] for place in found} >= TABLES
     assert {place.split(".")[1] for place in found if EDITION_SCHEMA in place} >= {
-        "claim", "node_version", "replay_log", "node",
+        "ended_fact", "node_version", "replay_log", "node",
     }  # fmt: skip
     if what == "agent":
         eraser.erase_agent()

@@ -8,9 +8,8 @@ import pytest
 
 from memci.domain.memory.node import NodeType
 from memci.domain.memory.parameters import MemoryParameters
-from memci.language.worth import Judgement
 from memci.message import Remember
-from memci.smallmodel.ports import Annotation
+from memci.smallmodel.ports import Annotation, Judgement
 from tests.support.mailbox import Mailbox
 from tests.support.network import AgentUnderTest
 
@@ -112,7 +111,7 @@ def test_a_segment_without_entity_takes_its_best_keyword_and_never_a_pronoun(
     ada: AgentUnderTest,
 ) -> None:
     words = Annotation("phrase", ("she", "rent", "flat"), ("it",), NodeType.SEMANTIC)
-    ada.models.annotator.annotate = lambda texts: [words for _ in texts]
+    ada.models.annotator.annotate = lambda texts, _: [words for _ in texts]
     ada.remember("Thanks!", "She pays far too much rent for it")
     assert ada.focus() == ["rent"]
 

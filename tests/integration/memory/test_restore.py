@@ -12,7 +12,7 @@ from memci.smallmodel.offline.segmenter import OfflineSegmenter
 from memci.smallmodel.vector_space import VectorSpace
 from memci.storage.network.nodes import forget_nodes
 from memci.storage.reading.recall import restorable
-from tests.support.models import ScriptedCompressor
+from tests.support.models import ScriptedCompressor, built_in_reader
 from tests.support.network import AgentUnderTest
 from tests.support.rebuilding import Rebuilding
 from tests.support.short_term import consolidate
@@ -333,7 +333,7 @@ def test_every_memory_of_a_long_talk_is_restored_word_for_word(
     ada: AgentUnderTest, rebuilding: Rebuilding
 ) -> None:
     """Long messages are cut between sentences and short ones are put together."""
-    ada.models.segmenter = OfflineSegmenter(VectorSpace)
+    ada.models.segmenter = OfflineSegmenter(VectorSpace, built_in_reader())
     english = [
         f"Sentence {n} is of the mill in Delft, which I saw last Friday. " for n in range(60)
     ]

@@ -10,7 +10,7 @@ from sqlalchemy import event
 
 from memci.domain.job import JobKind
 from memci.domain.memory.compression_scan import Forgetting
-from memci.language.worth import Judgement
+from memci.smallmodel.ports import Judgement
 from memci.storage.network.nodes import forget_nodes
 from tests.support.network import AgentUnderTest
 from tests.support.rebuilding import Rebuilding, is_same

@@ -15,10 +15,10 @@ from memci.domain.memory.node import RemovalReason
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.recall import Miss
 from memci.errors import ConflictError
-from memci.language.worth import Judgement
 from memci.reading.lists.listings import Listings
 from memci.reading.recall import Recall
 from memci.schemas.reads import RecallAnswer, RecallRequest
+from memci.smallmodel.ports import Judgement
 from memci.storage.network.nodes import forget_nodes
 from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.session import Database

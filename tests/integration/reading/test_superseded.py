@@ -6,23 +6,21 @@ For a question about a time at which they held, they come first.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
-from memci.language.claims.claim import Claim, StoredClaim
 from memci.reading.context import ContextReader
 from memci.reading.search import Search
 from memci.schemas.reads import ContextAnswer, ContextRequest, Hit, SearchRequest
-from memci.storage.network.beliefs import add_claims, supersede
+from memci.storage.network.beliefs import EndedPart, end
 from tests.support.stored import BEGIN, Reader, Stored
 
 MAY = datetime(2026, 5, 5, tzinfo=UTC)
 JUNE = datetime(2026, 6, 20, tzinfo=UTC)
 MARK = "(until 2026-05-05) "
-HOME = ("user:", "lives in/town")
 ASKED = "Which town do I live in, and since when?"
 
 _MERGED = """
@@ -35,31 +33,28 @@ SELECT agent_id, id, %s, 'merged', content, phrase, keywords, language, type, me
 
 @dataclass
 class Facts:
-    """Stores memories with claims, each from its own messages, and reads them."""
+    """Stores memories, each from its own messages, and reads them."""
 
     alice: Stored
+    told: dict[int, tuple[list[int], str]] = field(default_factory=dict)  # by memory
 
     def tell(
-        self, *texts: str, at: datetime = BEGIN, claiming: int = 0, **fields: Any
+        self, *texts: str, at: datetime = BEGIN, home: int = 0, **fields: Any
     ) -> tuple[int, list[int]]:
-        """Store messages and their memory; the message at ``claiming`` claims a home."""
+        """Store messages and their memory; the text at ``home`` names a home."""
         seqs = [self.alice.say(text, said_at=at, session=None, **fields) for text in texts]
         node = self.alice.remember("\n".join(texts), seqs, said_at=at, session=None)
-        self.claim(node, seqs[claiming], at=at)
+        self.told[node] = seqs, texts[home]
         return node, seqs
 
-    def claim(self, node: int, seq: int, *, at: datetime, about: tuple[str, str] = HOME) -> None:
-        stored = StoredClaim(Claim(*about, f"value {seq}", None, ""), node, seq, at)
+    def supersede(self, old: int, new: int, at: datetime = MAY, *, whole: bool = True) -> None:
+        seqs, text = self.told[old]
+        part = EndedPart(old, new, self.told[new][0][0], seqs, [text], at)
         with self.alice.reader.database.agent_transaction("alice") as connection:
-            add_claims(connection, "alice", [stored])
-
-    def supersede(self, old: int, new: int, at: datetime = MAY) -> None:
-        with self.alice.reader.database.agent_transaction("alice") as connection:
-            supersede(connection, "alice", [old], by=new, until=at, pass_number=0)
+            end(connection, "alice", part, whole=whole)
 
     def forget(self, node: int) -> None:
         self.alice.forget(node)
-        self.alice.execute("DELETE FROM claim WHERE agent_id = %s AND node_id = %s", node)
 
     def noise(self, count: int = 12) -> None:
         for number in range(count):
@@ -266,39 +261,51 @@ def test_the_message_is_given_instead_of_a_shortened_memory(
 
 
 class TestWhichMessage:
-    """Only those messages of a superseded memory are marked whose claim changed."""
+    """Only those messages of a superseded memory are marked that tell what changed."""
 
     @pytest.fixture
     def mixed(self, facts: Facts) -> tuple[int, int]:
-        old, seqs = facts.tell(
+        old, _ = facts.tell(
             "My rent is 900 euros in this town", "I live in Bergen, a town by the sea",
-            "The town is fine since the rain stopped", claiming=1,
+            "The town is fine since the rain stopped", home=1,
         )  # fmt: skip
-        facts.claim(old, seqs[0], at=BEGIN, about=("user:", "rent"))
         new, _ = facts.tell("Trondheim: moved!", at=MAY)
         facts.supersede(old, new)
         return old, new
 
     @pytest.mark.parametrize("forgotten", [(), (0,), (1,)])
-    def test_messages_with_other_claims_are_not_marked(
+    def test_messages_with_other_facts_are_not_marked(
         self, facts: Facts, mixed: tuple[int, int], forgotten: tuple[int, ...]
     ):
         for place in forgotten:
             facts.forget(mixed[place])
         marked = {each.text for each in facts.search(sources=["chat"], k=10) if each.superseded_at}
-        claiming = {f"{MARK}I live in Bergen, a town by the sea"}
-        if forgotten == (1,):  # the changed claim is unknown
-            claiming.add(f"{MARK}My rent is 900 euros in this town")
-        assert marked == claiming
+        assert marked == {f"{MARK}I live in Bergen, a town by the sea"}
 
-    def test_a_message_with_both_claims_is_not_marked(self, facts: Facts):
+    def test_a_message_with_both_facts_is_not_marked(self, facts: Facts):
         seq = facts.alice.say("I live in Bergen. I moved to Trondheim.", session=None)
         old = facts.alice.remember("I live in Bergen.", [seq], session=None)
         new = facts.alice.remember("I moved to Trondheim.", [seq], session=None)
-        for node in (old, new):
-            facts.claim(node, seq, at=BEGIN)
+        facts.told |= {old: ([seq], "I live in Bergen"), new: ([seq], "I moved to Trondheim")}
         facts.supersede(old, new, BEGIN)
         assert [each.superseded_at for each in facts.search(sources=["chat"])] == [None]
+
+
+@pytest.mark.parametrize("sources", [["memory"], ["chat"]])
+def test_of_a_memory_that_tells_more_only_the_ended_part_is_marked(
+    facts: Facts, sources: list[str]
+):
+    text = "I'm Anna, I'm vegetarian and I live in Bern"
+    old, seqs = facts.tell(text)
+    new, _ = facts.tell("Zurich: moved!", at=MAY)
+    facts.told[old] = seqs, "I live in Bern"
+    facts.supersede(old, new, whole=False)
+    (hit,) = [each for each in facts.search(query="Anna in Bern", sources=sources)
+              if "Anna" in each.text]  # fmt: skip
+    assert hit.text == "I'm Anna, I'm vegetarian and I live in Bern (until 2026-05-05)"
+    assert (hit.superseded_by, hit.superseded_at) == (None, None)
+    earlier = facts.search(query="Anna in Bern", sources=sources, as_of=MAY - timedelta(days=1))
+    assert [each.text for each in earlier if "Anna" in each.text] == [text]
 
 
 def test_an_invisible_new_memory_is_not_given(facts: Facts, moved: tuple[int, int]):
@@ -313,7 +320,6 @@ def test_an_invisible_new_memory_is_not_given(facts: Facts, moved: tuple[int, in
 
 
 def test_the_new_memory_is_the_merged_one_after_a_merger(facts: Facts, moved: tuple[int, int]):
-    """Its claims belong to the merged memory (storage/network/beliefs.py)."""
     merged, _ = facts.tell("Trondheim: moved! really", at=MAY)
     with facts.alice.reader.database.agent_transaction("alice") as connection:
         connection.exec_driver_sql(_MERGED, (merged, moved[1]))
@@ -326,7 +332,7 @@ def test_the_new_memory_is_given_for_a_superseded_recent_turn(facts: Facts):
     """The turn itself is unmarked; another session told of the move."""
     seq = facts.alice.say("I live in Bergen", session="s1", said_at=BEGIN)
     bergen = facts.alice.remember("I live in Bergen", [seq], session="s1")
-    facts.claim(bergen, seq, at=BEGIN)
+    facts.told[bergen] = [seq], "I live in Bergen"
     facts.noise()
     trondheim, _ = facts.tell("Trondheim: moved!", at=MAY)
     facts.supersede(bergen, trondheim)

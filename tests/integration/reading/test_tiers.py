@@ -30,10 +30,6 @@ _SUPERSEDE = """
 UPDATE node SET superseded_at = '2026-05-01', superseded_by = %s
  WHERE agent_id = 'alice' AND id = %s
 """
-_CLAIM = """
-INSERT INTO claim (agent_id, node_id, subject, attribute, seq, value, said_at)
-VALUES ('alice', %s, 'ann', 'lives in', %s, 'Paris', '2026-03-02')
-"""
 _VERSION = """
 INSERT INTO node_version (agent_id, node_id, replaced_by, reason, content, phrase, keywords,
                           language, type, message_seqs, said_at, until)
@@ -202,7 +198,6 @@ def moved(alice: Stored) -> tuple[int, int, int]:
         alice.link(node, ann, strength=strength)
     for statement, values in (
         (_SUPERSEDE, (rome, paris)),
-        (_CLAIM, (paris, old)),
         (_VERSION, (rome, paris)),
     ):
         with alice.reader.database.agent_transaction("alice") as connection:

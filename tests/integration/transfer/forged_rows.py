@@ -159,7 +159,7 @@ CONTRADICTIONS: dict[str, tuple[str, Change]] = {
     "a chunk that is gone": ("chunk", lambda rows: rows.pop()),
     "a vector of no chunk": ("chunk_vector", first(chunk_id=99)),
     "a posting that nobody counts": ("chunk_term", lambda rows: rows.clear()),
-    "a claim of no node": ("claim", first(node_id=999)),
+    "an ended fact of a node to come": ("ended_fact", first(node_id=999)),
     "a posting of no message": ("message_term", first(seq=999)),
     "a posting of no node": ("node_term", first(node_id=999)),
     "a vector of no message": ("message_vector", first(seq=999)),

@@ -48,7 +48,7 @@ class TestOrder:
 
 def ended(**fields: Any) -> Ended:
     """Return a forgotten memory of two messages, superseded by a forgotten one."""
-    return replace(Ended(1, MAY, frozenset({1, 2}), {}, (5,), (), {}), **fields)
+    return replace(Ended(1, MAY, frozenset({1, 2}), frozenset(), (5,), (), frozenset()), **fields)
 
 
 def taken(packed: Packed) -> list[int]:
@@ -56,34 +56,21 @@ def taken(packed: Packed) -> list[int]:
     return [each.candidate.key for each in items if each is not None]
 
 
-HOME, JOB = ("ann", "lives in"), ("ann", "works at")
-
-
 class TestWhichMessage:
-    def test_the_message_with_the_changed_claim(self):
-        memory_ended = ended(
-            claims={1: frozenset({HOME}), 2: frozenset({JOB})}, newer_claims={9: frozenset({JOB})}
-        )
-        assert [memory_ended.claims_in(seq, ()) for seq in (1, 2)] == [False, True]
+    def test_the_message_with_the_part_that_holds_no_more(self):
+        memory_ended = ended(parts=frozenset({"work at Acme"}))
+        found = [message(1, "I live in Bern."), message(2, "I work at Acme.")]
+        assert [memory_ended.is_told_in(each) for each in found] == [False, True]
 
-    def test_any_message_with_a_claim_if_the_change_is_unknown(self):
-        memory_ended = ended(claims={1: frozenset({HOME})})
-        assert [memory_ended.claims_in(seq, ()) for seq in (1, 2)] == [True, False]
+    def test_no_message_if_the_part_is_not_known(self):
+        assert not ended().is_told_in(message(1, "I live in Bern."))
 
-    def test_a_message_of_a_forgotten_memory_by_the_attributes_of_its_words(self):
-        memory_ended = ended(newer_claims={9: frozenset({JOB})})
-        assert memory_ended.claims_in(1, {"works at"})
-        assert not memory_ended.claims_in(1, {"lives in"})
-        assert not memory_ended.claims_in(1, ())
-        assert ended().claims_in(1, {"lives in"})
-        assert not ended().claims_in(1, ())
+    def test_the_only_message_of_a_memory(self):
+        assert ended(seqs=frozenset({1})).is_told_in(message(1, "I live in Bern."))
 
-    def test_the_only_message_of_a_forgotten_memory(self):
-        assert ended(seqs=frozenset({1})).claims_in(1, ())
-
-    def test_no_message_with_the_current_claim(self):
-        memory_ended = ended(claims={1: frozenset({HOME})}, newer_claims={1: frozenset({HOME})})
-        assert not memory_ended.claims_in(1, ())
+    def test_no_message_that_tells_the_change_itself(self):
+        memory_ended = ended(parts=frozenset({"I live in Bern"}), told_by=frozenset({1}))
+        assert not memory_ended.is_told_in(message(1, "I live in Bern no more."))
 
 
 def test_if_one_token_is_missing_the_superseded_message_is_dropped_first():

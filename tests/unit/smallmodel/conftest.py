@@ -3,10 +3,11 @@
 import pytest
 
 from memci.config.settings import Settings
-from memci.smallmodel.offline.annotator import OfflineAnnotator
+from memci.smallmodel.offline.annotator import OfflineAnnotator, OfflineJudge
 from memci.smallmodel.offline.compressor import OfflineCompressor
 from memci.smallmodel.offline.e5_embedder import OfflineEmbedder
 from memci.smallmodel.offline.index_terms import OfflineLexicon
+from memci.smallmodel.offline.sentence_reader import OfflineSentenceReader
 from tests.support.segmenting import SegmenterUnderTest
 
 
@@ -16,13 +17,23 @@ def embedder():
 
 
 @pytest.fixture(scope="session")
-def segmenter(embedder):
-    return SegmenterUnderTest(embedder)
+def reader(embedder):
+    return OfflineSentenceReader(embedder)
 
 
 @pytest.fixture(scope="session")
-def annotator():
-    return OfflineAnnotator()
+def segmenter(embedder, reader):
+    return SegmenterUnderTest(embedder, reader)
+
+
+@pytest.fixture(scope="session")
+def annotator(reader):
+    return OfflineAnnotator(reader)
+
+
+@pytest.fixture(scope="session")
+def judge(reader):
+    return OfflineJudge(reader)
 
 
 @pytest.fixture(scope="session")

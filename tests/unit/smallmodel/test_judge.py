@@ -32,36 +32,22 @@ NOT_KEPT = [
 
 
 @pytest.mark.parametrize("text", KEPT)
-def test_facts_plans_and_decisions_are_eligible(text: str):
-    (judged,) = OfflineJudge().judge([text])
+def test_facts_plans_and_decisions_are_eligible(judge: OfflineJudge, text: str):
+    (judged,) = judge.judge([text])
     assert judged.eligible
-    assert judged.worth > OfflineJudge().judge(["ok"])[0].worth
+    assert judged.worth > judge.judge(["ok"])[0].worth
 
 
 @pytest.mark.parametrize("text", NOT_KEPT)
-def test_small_talk_is_not_eligible(text: str):
-    (judged,) = OfflineJudge().judge([text])
+def test_small_talk_is_not_eligible(judge: OfflineJudge, text: str):
+    (judged,) = judge.judge([text])
     assert not judged.eligible
     assert judged.worth < 6
 
 
 @pytest.mark.parametrize("text", KEPT + NOT_KEPT)
-def test_summaries_are_not_judged(text: str):
-    assert OfflineJudge().judge([text], [KEPT[0]]) == OfflineJudge().judge([text])
-
-
-@pytest.mark.parametrize(
-    ("plain", "named"),
-    [
-        ("Last Friday we signed the lease.", "Last Friday we signed the lease in Oslo."),
-        ("昨天我去看了房子。", "昨天我在杭州看了房子。"),
-    ],
-)
-def test_an_event_is_eligible_only_with_a_name(plain: str, named: str):
-    remark, fact = OfflineJudge().judge([plain, named])
-    assert not remark.eligible
-    assert fact.eligible
-    assert remark.worth < 6 <= fact.worth
+def test_summaries_are_not_judged(judge: OfflineJudge, text: str):
+    assert judge.judge([text], [KEPT[0]]) == judge.judge([text])
 
 
 @pytest.mark.parametrize(
@@ -73,13 +59,13 @@ def test_an_event_is_eligible_only_with_a_name(plain: str, named: str):
         ("我对花生过敏，女儿今年五岁，我们住在杭州。", "哈哈，真好！听起来不错。"),
     ],
 )
-def test_facts_have_more_worth_than_small_talk(worthy: str, chatter: str):
-    keep, drop = OfflineJudge().judge([worthy, chatter])
+def test_facts_have_more_worth_than_small_talk(judge: OfflineJudge, worthy: str, chatter: str):
+    keep, drop = judge.judge([worthy, chatter])
     assert keep.worth >= 6
     assert drop.worth < 3
 
 
-def test_each_text_has_an_answer_in_order():
-    one, other = OfflineJudge().judge([KEPT[0], NOT_KEPT[0]])
+def test_each_text_has_an_answer_in_order(judge: OfflineJudge):
+    one, other = judge.judge([KEPT[0], NOT_KEPT[0]])
     assert (one.eligible, other.eligible) == (True, False)
-    assert OfflineJudge().judge([]) == []
+    assert judge.judge([]) == []

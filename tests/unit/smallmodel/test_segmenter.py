@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 
 from memci.language.detection import Language
-from memci.language.topic_changes import PRICE, seam_price
 from memci.message import Message, Role
 from memci.smallmodel.offline.segmenter import LONGEST_SEGMENT, OfflineSegmenter
 from memci.smallmodel.vector_space import VectorSpace
@@ -58,31 +57,47 @@ def test_a_segment_ends_where_the_topic_changes(segmenter, one, other, language)
 
 
 @pytest.mark.parametrize(
-    ("before", "after"),
+    ("parts", "blank"),
     [
-        ("Where did you buy the boots?", "At the market in Bergen."),
-        ("I sold the kayak.", "That was a good price."),
-        ("你在哪里买的？", "在厦门的市场。"),
-        ("我把船卖了。", "这个价格很好。"),
+        (["我今天去了公园，看到了很多花。", "然后去了图书馆。"], ""),
+        (
+            [
+                "My sister Ines moved to Porto last month and loves it.",
+                "The invoice for the website redesign is still unpaid; I'll call them on Monday.",
+                "For dinner I'd like to try that lentil soup with cumin.",
+            ],
+            "\n\n",
+        ),
+        (["The dentist moved my appointment to Friday.", "Ben's new number is 555 0199."], " "),
+        (["王老师下周请假，李老师代课。", "周末的羽毛球场地我已经订好了。"], ""),
     ],
 )
-def test_a_cut_before_an_answer_costs_more_than_usual(before, after):
-    assert seam_price(before, after) > PRICE
+def test_a_message_on_several_matters_is_cut_between_them(segmenter, parts, blank):
+    assert [each.text for each in segmenter.segment(talk([blank.join(parts)]))] == parts
 
 
 @pytest.mark.parametrize(
-    ("before", "after"),
+    "text",
     [
-        ("I sold the kayak.", "By the way, my sister has moved."),
-        ("Thanks, have a nice day!", "I need a train to Cambridge."),
-        ("I sold the kayak.", "Do you play the piano?"),
-        ("我把船卖了。", "对了，我姐姐搬家了。"),
-        ("谢谢，再见！", "我想买一张去厦门的火车票。"),
-        ("我把船卖了。", "你平时弹钢琴吗？"),
+        "We took the train to Ghent. It was late again, forty minutes this time.",
+        "Yes, I love it too! Where did you buy it? Was it expensive?",
+        "火车又晚点了。这次晚了四十分钟，车上还没有暖气。",
     ],
 )
-def test_a_cut_before_a_new_topic_costs_less_than_usual(before, after):
-    assert seam_price(before, after) < PRICE
+def test_a_message_on_one_matter_stays_whole(segmenter, text):
+    assert len(segmenter.segment(talk([text]))) == 1
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["My passport expires in March.", "The wifi code is in the drawer.", "Tom hates olives."],
+        ["护照三月份过期。", "洗衣机坏了要换新的。", "小王的生日是五月二号。"],
+    ],
+)
+def test_short_messages_on_other_matters_are_cut(segmenter, texts):
+    said = [Message(seq, f"m{seq}", Role.USER, text, NOON) for seq, text in enumerate(texts, 1)]
+    assert [each.text for each in segmenter.segment(said)] == texts
 
 
 def test_a_long_silence_is_a_topic_change(segmenter):
@@ -124,11 +139,13 @@ def test_a_long_message_is_cut_at_its_paragraphs_and_sentences(segmenter):
 
 
 @pytest.mark.parametrize("unit", ["x", "中", "word ", "A. ", "é", "👩‍🚀"])
-def test_a_huge_message_is_cut_quickly(unit):
+def test_a_huge_message_is_cut_quickly(reader, unit):
     text = unit * (900 * 1024 // len(unit))
     vectors = np.eye(2, 384, dtype=np.float32)
     before = time.process_time()  # not the clock: other processes may be busy
-    segments = OfflineSegmenter(VectorSpace).segment(talk([text, "What was that?"]), vectors)
+    segments = OfflineSegmenter(VectorSpace, reader).segment(
+        talk([text, "What was that?"]), vectors
+    )
     assert time.process_time() - before < 5
     assert max(len(segment.text) for segment in segments) <= LONGEST_SEGMENT
     joined = "".join("".join(segment.text.split()) for segment in segments)

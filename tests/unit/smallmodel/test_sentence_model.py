@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from memci.message import Message, Role
-from memci.smallmodel.offline import sentence_model
+from memci.smallmodel.offline import change_model, sentence_model
 from memci.smallmodel.offline.e5_embedder import OfflineEmbedder
 from memci.smallmodel.offline.e5_files import FOLDER
 from memci.smallmodel.offline.sentence_model import FILE, Tokens, tokens_of
@@ -55,6 +55,23 @@ def test_key_messages_of_users_are_found_in_both_languages(language: str):
     assert f1(wanted, [kind is not None for kind in kinds]) >= 0.85
     both = [(row["key"], kind) for row, kind in zip(rows, kinds, strict=True) if kind]
     assert sum(one == other for one, other in both) >= 0.8 * len(both)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_types_and_worth_of_sentences_are_found_in_both_languages(language: str):
+    rows = [row for row in judged(language) if row["by"] == "user"]
+    messages = [user_says(seq, row["text"]) for seq, row in enumerate(rows, 1)]
+    read = [found[0] for found in built_in_reader().read(messages)]
+    types = [
+        max(each.types, key=lambda name: each.types[name])
+        if sum(each.types.values()) > 0.5
+        else "none"
+        for each in read
+    ]
+    right = sum(str(one) == row["type"] for one, row in zip(types, rows, strict=True))
+    assert right >= 0.85 * len(rows)
+    kept = [sum(each.worths[name] for name in ("fact", "life", "vital")) >= 0.4 for each in read]
+    assert f1([row["worth"] in {"fact", "life", "vital"} for row in rows], kept) >= 0.85
 
 
 def test_a_sentence_is_read_at_its_place_in_the_text_without_the_name():
@@ -99,6 +116,7 @@ def test_what_was_just_encoded_is_not_read_again(monkeypatch: pytest.MonkeyPatch
 
 
 def test_the_folder_of_the_model_is_named_anew_when_its_weights_change():
-    content = (resources.files(sentence_model.__package__) / "data" / FILE).read_bytes()
+    data = resources.files(sentence_model.__package__) / "data"
+    content = b"".join((data / name).read_bytes() for name in (FILE, change_model.FILE))
     # The converted model holds these weights: raise the number in FOLDER with the digest.
-    assert (FOLDER, sha256(content).hexdigest()[:8]) == ("multilingual-e5-small-3", "ce63bcfb")
+    assert (FOLDER, sha256(content).hexdigest()[:8]) == ("multilingual-e5-small-4", "5949db6c")

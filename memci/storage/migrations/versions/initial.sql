@@ -503,19 +503,16 @@ CREATE TABLE pass_snapshot (
     PRIMARY KEY (agent_id, number)
 ) WITH (toast_tuple_target = 128);
 
-CREATE TABLE claim (
+CREATE TABLE ended_fact (
     agent_id TEXT NOT NULL,
     node_id BIGINT NOT NULL,
-    subject TEXT NOT NULL,
-    attribute TEXT NOT NULL,
-    seq BIGINT NOT NULL,
-    value TEXT,
-    ended TEXT,
-    said_at timestamptz NOT NULL,
-    PRIMARY KEY (agent_id, node_id, subject, attribute, seq)
+    replaced_by BIGINT NOT NULL,
+    told_by BIGINT NOT NULL,
+    seqs BIGINT[] NOT NULL,
+    parts TEXT[] NOT NULL,
+    until timestamptz NOT NULL,
+    PRIMARY KEY (agent_id, node_id, replaced_by, told_by)
 );
-CREATE INDEX claim_about ON claim (agent_id, subject, attribute);
-CREATE INDEX claim_message ON claim (agent_id, seq);
 
 CREATE TABLE node_version (
     agent_id TEXT NOT NULL,

@@ -21,7 +21,7 @@ _DOCUMENT_TABLES = ("document", "chunk", "chunk_term", "chunk_vector")
 # Every table of a network exists again in a schema of its own, where a network is rebuilt (M24):
 # same names, columns and indexes.
 _NETWORK_TABLES = (
-    "node", "node_vector", "node_term", "link", "focus", "claim", "node_version", "trail",
+    "node", "node_vector", "node_term", "link", "focus", "ended_fact", "node_version", "trail",
     "pass_log", "replay_log",
 )  # fmt: skip
 

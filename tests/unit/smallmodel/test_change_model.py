@@ -1,0 +1,86 @@
+"""Which facts hold no more, judged on pairs whose writer saw neither the model nor its training.
+
+``training/sentences/guide.md`` says how they are labelled.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memci.smallmodel.offline.change_reader import OfflineChangeReader
+from tests.support.models import built_in
+
+JUDGED = Path(__file__).parents[3] / "training" / "sentences"
+
+
+@cache
+def reader() -> OfflineChangeReader:
+    return OfflineChangeReader(built_in()[0])
+
+
+def ended(older: str, newer: str, by: tuple[str, str] = ("User", "User")) -> list[str]:
+    """Return the parts of ``older`` that ``newer`` ends."""
+    said = f"{by[0]}: {older}"
+    (spans,) = reader().ended([(said, f"{by[1]}: {newer}")])
+    return [said[start:stop] for start, stop in spans]
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_changed_facts_are_found_in_both_languages(language: str):
+    lines = (JUDGED / f"judged_{language}_changes.jsonl").read_text("utf-8").splitlines()
+    rows: list[dict[str, Any]] = [json.loads(line) for line in lines]
+    found = [
+        bool(ended(row["older"], row["newer"], (row["by_older"], row["by_newer"]))) for row in rows
+    ]
+    wanted = [bool(row["ended"]) for row in rows]
+    right = sum(one and other for one, other in zip(wanted, found, strict=True))
+    assert 2 * right / (sum(wanted) + sum(found)) >= 0.8
+
+
+@pytest.mark.parametrize(
+    ("older", "newer", "parts"),
+    [
+        (
+            "I'm Anna, I'm vegetarian and I live in Bern.",
+            "I moved to Zurich last week.",
+            ["I live in Bern"],
+        ),
+        (
+            "我叫小雨，对花生过敏，住在苏州。",
+            "上个月我搬到杭州了。",
+            ["住在苏州"],
+        ),
+        ("The standup is on Mondays at 9:30.", "Standup moves to Thursdays.", None),
+        ("我在一家银行上班。", "我辞职了，下周五是最后一天。", None),
+        ("I live in Bern.", "My sister moved to Zurich last week.", []),
+        ("我住在苏州。", "我周末去杭州玩了两天。", []),
+        ("I have a dog called Rex.", "We went to the beach with Rex on Sunday.", []),
+    ],
+)
+def test_only_the_facts_that_changed_end(older: str, newer: str, parts: list[str] | None):
+    found = ended(older, newer)
+    if parts is None:
+        assert found
+    else:
+        assert [each.removeprefix("and ") for each in found] == parts
+
+
+def test_each_pair_is_read_by_itself():
+    pairs = [("User: I live in Bern.", "User: I moved to Zurich."), ("User: Hi.", "User: Hello.")]
+    both = reader().ended(pairs)
+    assert both == [*reader().ended(pairs[:1]), *reader().ended(pairs[1:])]
+    assert reader().ended([]) == []
+
+
+def test_of_long_texts_the_beginning_is_read():
+    older = "I live in Bern. We have a garden with two apple trees. My sister visits at Easter."
+    newer = "I moved to Zurich last week."
+    assert ended(older, newer) == ["I live in Bern"]
+    late = "The weather was fine that day. " * 400
+    assert "I live in Bern" not in "".join(ended(late + older, newer))
+    assert ended("I like tea.", late) == []

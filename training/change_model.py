@@ -1,0 +1,235 @@
+"""Trains which facts of an older text a newer text ends.
+
+All layers of the built-in embedder are adapted (LoRA; Hu and others, 2021); they read both texts
+together. Training needs torch; the product computes it with ONNX Runtime.
+
+    python -m training.change_model [--check]
+
+writes the weights. With ``--check`` it only trains without some kinds of writers, and prints how
+well such a model judges the pairs of those kinds.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from memci.language.sentences import Span, clause_spans
+from memci.smallmodel.offline import change_model
+from memci.smallmodel.offline.change_model import pair_tokens
+from memci.smallmodel.offline.sentence_model import Tokens
+from training.encoder import Encoder, adapted_layers, adapters_of, tokenizer
+from training.sentence_model import rows
+
+_OUTPUT = Path(change_model.__file__).parent / "data" / change_model.FILE
+_LEFT_OUT = ("groupb", "friends", "tech")
+_RANK = 24
+_EPOCHS = 6
+_BATCH = 32
+_ADAPTER_RATE, _HEAD_RATE = 4e-4, 2e-3
+_SMOOTHING = 0.05
+# Of the pairs in an epoch: how many older texts get facts of another pair, and how many newer texts
+# are exchanged for one that has nothing to do with the older.
+_LONGER, _UNRELATED = 0.3, 0.1
+
+
+@dataclass
+class Pair:
+    """An older and a newer text; ``ended``: spans of ``older`` that hold no more."""
+
+    older: str
+    newer: str
+    by_older: str
+    by_newer: str
+    ended: list[Span]
+    language: str
+    writer: str
+
+    def read(self) -> tuple[Tokens, list[int]]:
+        """Return the tokens, and of each fact: 1 if it is ended."""
+        facts = clause_spans(self.older)
+        labels = [
+            int(any(min(stop, end) - max(start, begin) > 0.5 * min(stop - start, end - begin)
+                    for begin, end in self.ended))
+            for start, stop in facts
+        ]  # fmt: skip
+        name = f"{self.by_older}: " if self.by_older else ""
+        spans = [(start + len(name), stop + len(name)) for start, stop in facts]
+        newer = f"{self.by_newer}: {self.newer}"
+        tokens = pair_tokens(tokenizer(), name + self.older, newer, spans)
+        return tokens, labels[: len(tokens.spans) - 1]
+
+
+def pairs(*, judged: bool = False) -> list[Pair]:
+    """Return the labelled pairs."""
+    return [_pair(name, row) for name, row in rows("changes", judged=judged)]
+
+
+def _pair(name: str, row: dict[str, Any]) -> Pair:
+    older = row["older"]
+    ended = [(at := older.find(part), at + len(part)) for part in row["ended"]]
+    names = row["by_older"], row["by_newer"]
+    return Pair(older, row["newer"], *names, ended, row["lang"], name)
+
+
+def varied(known: Sequence[Pair], random: np.random.Generator) -> Iterator[Pair]:
+    """Yield the pairs, some of them changed so that their labels still hold."""
+    by_language = defaultdict[str, list[Pair]](list)
+    for each in known:
+        by_language[each.language].append(each)
+    for each in known:
+        others = by_language[each.language]
+        other, chance = others[int(random.integers(len(others)))], random.random()
+        gap = "\n" if random.random() < 0.3 else (" " if each.language == "en" else "")
+        if chance < _UNRELATED:
+            yield Pair(
+                each.older, other.newer, each.by_older, other.by_newer,
+                [] if other.older != each.older else each.ended, each.language, each.writer,
+            )  # fmt: skip
+        elif chance < _UNRELATED + _LONGER and other.older != each.older:
+            first = random.random() < 0.5
+            older = other.older + gap + each.older if first else each.older + gap + other.older
+            shift = len(other.older + gap) if first else 0
+            ended = [(start + shift, stop + shift) for start, stop in each.ended]
+            yield Pair(
+                older, each.newer, each.by_older, each.by_newer, ended, each.language, each.writer
+            )
+        else:
+            yield each
+
+
+class Net(nn.Module):
+    """The adapted layers, the pooling of facts, and the head."""
+
+    def __init__(self, encoder: Encoder) -> None:
+        """Adapt all layers."""
+        super().__init__()
+        self.layers = adapted_layers(encoder.layers, _RANK)
+        self.query = nn.Linear(384, 4)
+        self.value, self.mean = nn.Linear(384, 128), nn.Linear(384, 128)
+        self.ends, self.ends_out = nn.Linear(512, 64), nn.Linear(64, 1)
+        self.dropout = nn.Dropout(0.2)
+        self._encoder = [encoder]  # its weights are not trained
+
+    def forward(self, texts: Sequence[Tokens]) -> list[Tensor]:
+        """Return for each pair the logits that its facts are ended."""
+        state, mask = self._encoder[0].embedded([each.ids for each in texts])
+        with torch.autocast("cpu", torch.bfloat16):
+            for layer in self.layers:
+                state = layer(state, mask)
+        state = self.dropout(state.float() * 2)
+        found = []
+        for row, each in enumerate(texts):
+            features = torch.stack([self._pooled(state[row, a:b]) for a, b in each.spans])
+            both = torch.cat([features[:-1], features[-1:].expand(len(features) - 1, -1)], 1)
+            found.append(self.ends_out(functional.relu(self.ends(self.dropout(both))))[:, 0])
+        return found
+
+    def _pooled(self, own: Tensor) -> Tensor:
+        seen = self.query(own).softmax(0).T @ own
+        return torch.cat(
+            [functional.relu(self.value(seen)).mean(0), functional.relu(self.mean(own.mean(0)))]
+        )
+
+
+def train(encoder: Encoder, known: Sequence[Pair], seed: int = 1) -> Net:
+    """Train on pairs."""
+    torch.manual_seed(seed)
+    net, random = Net(encoder), np.random.default_rng(seed)
+    adapters = [each for each in net.layers.parameters() if each.requires_grad]
+    heads = [each for name, each in net.named_parameters() if not name.startswith("layers.")]
+    optimizer = torch.optim.AdamW(
+        [{"params": adapters, "weight_decay": 0.05}, {"params": heads, "weight_decay": 0.05}]
+    )
+    batches = -(-len(known) // _BATCH)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(
+        optimizer, [_ADAPTER_RATE, _HEAD_RATE], total_steps=_EPOCHS * batches, pct_start=0.1
+    )
+    for epoch in range(_EPOCHS):
+        read = [each.read() for each in varied(known, random)]
+        # Texts of about one length together; the batches in any order.
+        noise = random.normal(0, 8, len(read))
+        order = np.argsort([len(tokens.ids) for tokens, _ in read] + noise)
+        total = 0.0
+        net.train()
+        for start in random.permutation(range(0, len(read), _BATCH)):
+            some = [read[at] for at in order[start : start + _BATCH]]
+            loss = torch.zeros(())
+            for logits, (_, labels) in zip(net([each for each, _ in some]), some, strict=True):
+                wanted = torch.tensor(labels) * (1 - _SMOOTHING) + _SMOOTHING / 2
+                loss = loss + functional.binary_cross_entropy_with_logits(
+                    logits, wanted, reduction="sum"
+                )
+            loss = loss / _BATCH
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+            optimizer.step()
+            schedule.step()
+            total += loss.item()
+        print(f"epoch {epoch + 1}: loss {total / batches:.3f}", flush=True)
+    return net.eval()
+
+
+def export(net: Net, path: Path) -> None:
+    """Write the weights in half precision."""
+    arrays = adapters_of(net.layers)
+    for name, head in net.named_children():
+        if isinstance(head, nn.Linear):
+            arrays[f"{name}.w"], arrays[f"{name}.b"] = head.weight, head.bias
+    halves = {name: each.detach().numpy().astype(np.float16) for name, each in arrays.items()}
+    np.savez_compressed(path, **halves)
+
+
+def report(net: Net, known: Sequence[Pair]) -> None:
+    """Print how well pairs that the model has not seen are judged, by language."""
+    answers: list[tuple[Pair, list[int], np.ndarray]] = []
+    with torch.no_grad():
+        for each in known:
+            tokens, labels = each.read()
+            answers.append((each, labels, net([tokens])[0].sigmoid().numpy()))
+    for language in ("en", "zh"):
+        own = [each for each in answers if each[0].language == language]
+        for least in (0.3, 0.5, 0.7):
+            right = wrong = missed = exact = 0
+            for pair, labels, likely in own:
+                found = (likely > least).astype(int).tolist()
+                right += bool(pair.ended) and any(found)
+                wrong += not pair.ended and any(found)
+                missed += bool(pair.ended) and not any(found)
+                exact += bool(pair.ended) and found == labels
+            f1 = 2 * right / max(1, 2 * right + wrong + missed)
+            print(
+                f"  {language} at {least}: F1 {f1:.3f} (right {right}, wrong {wrong}, missed "
+                f"{missed}); exactly these facts {exact / max(1, right):.3f}",
+                flush=True,
+            )
+
+
+def main() -> None:
+    """Train and write the weights, or check how well what was not seen is judged."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true")
+    known, judged, encoder = pairs(), pairs(judged=True), Encoder()
+    if parser.parse_args().check:
+        left = [each for each in known if any(name in each.writer for name in _LEFT_OUT)]
+        net = train(encoder, [each for each in known if each not in left])
+        report(net, left)
+    else:
+        net = train(encoder, known)
+        export(net, _OUTPUT)
+    print("judged on what another writer labelled:")
+    report(net, judged)
+
+
+if __name__ == "__main__":
+    main()
