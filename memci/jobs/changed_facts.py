@@ -24,11 +24,11 @@ from memci.storage.search.index import nearest_nodes
 from memci.storage.session import Connection
 
 # Memories, and segments before it in the job, that a new sentence is read with.
-_NEAREST = 4
+_NEAREST = 2
 # How likely a sentence must tell more than a remark, so that its message is read.
-_TOLD = 0.3
+_TOLD = 0.4
 _TOLD_WORTHS = ("fact", "life", "vital")
-_MOST = 4  # sentences of a message
+_MOST = 2  # sentences of a message
 
 
 class _Text(NamedTuple):
@@ -88,7 +88,7 @@ class ChangedFacts:
 
 
 def _new_texts(models: SmallModels, cut: Segments) -> list[_Text]:
-    """Return the sentences in which people tell facts, at most four of a message."""
+    """Return the sentences in which people tell facts, at most two of a message."""
     parts = [
         (index, message) for index, own in enumerate(cut.parts) for message in own if tells(message)
     ]
@@ -153,7 +153,7 @@ def _pairs(
         before = [each for each in indexes if each < index]
         before.sort(key=lambda each: -float(vectors[each] @ vectors[index]))
         others = [_stored(known[node]) for node in ids if node in known]
-        others += [_segment_text(each, cut) for each in before[:_NEAREST]]
+        others += [_segment_text(each, cut) for each in before[:1]]
         for other in others:
             if other.user_id != text.user_id:
                 continue
