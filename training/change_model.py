@@ -27,7 +27,7 @@ from memci.language.sentences import Span, clause_spans
 from memci.smallmodel.offline import change_model
 from memci.smallmodel.offline.change_model import pair_tokens
 from memci.smallmodel.offline.sentence_model import Tokens
-from training.encoder import Encoder, adapted_layers, adapters_of, tokenizer
+from training.encoder import Encoder, adapted_layers, export, tokenizer
 from training.sentence_model import rows
 
 _OUTPUT = Path(change_model.__file__).parent / "data" / change_model.FILE
@@ -178,16 +178,6 @@ def train(encoder: Encoder, known: Sequence[Pair], seed: int = 1) -> Net:
             total += loss.item()
         print(f"epoch {epoch + 1}: loss {total / batches:.3f}", flush=True)
     return net.eval()
-
-
-def export(net: Net, path: Path) -> None:
-    """Write the weights in half precision."""
-    arrays = adapters_of(net.layers)
-    for name, head in net.named_children():
-        if isinstance(head, nn.Linear):
-            arrays[f"{name}.w"], arrays[f"{name}.b"] = head.weight, head.bias
-    halves = {name: each.detach().numpy().astype(np.float16) for name, each in arrays.items()}
-    np.savez_compressed(path, **halves)
 
 
 def report(net: Net, known: Sequence[Pair]) -> None:

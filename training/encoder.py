@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -95,10 +96,10 @@ def adapted_layers(layers: Sequence[Layer], rank: int) -> nn.ModuleList:
     return found
 
 
-def adapters_of(layers: nn.ModuleList) -> dict[str, Tensor]:
+def _adapters_of(layers: nn.Module) -> dict[str, Tensor]:
     """Return the changes by name; their scale is in them."""
     found = {}
-    for at, layer in enumerate(layers):
+    for at, layer in enumerate(layers.children()):
         for name in ADAPTED:
             adapted = getattr(layer, name)
             found[f"l{at}.{name}.down"], found[f"l{at}.{name}.up"] = adapted.down, adapted.up * 2
@@ -140,3 +141,15 @@ class Encoder:
         ids = [torch.tensor(each) for each in texts]
         found, mask = padded([self._words[each] + self._places[: len(each)] for each in ids])
         return self._norm(found + self._kind), mask
+
+
+def export(net: nn.Module, path: Path) -> None:
+    """Write the changes of ``net.layers``, and its heads, in half precision."""
+    arrays = _adapters_of(net.get_submodule("layers"))
+    for name, head in net.named_children():
+        if isinstance(head, nn.Linear):
+            arrays[f"{name}.w"], arrays[f"{name}.b"] = head.weight, head.bias
+    halves: dict[str, Any] = {
+        name: each.detach().numpy().astype(np.float16) for name, each in arrays.items()
+    }
+    np.savez_compressed(path, **halves)

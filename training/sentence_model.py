@@ -39,7 +39,7 @@ from memci.smallmodel.offline.sentence_model import (
     Tokens,
     tokens_of,
 )
-from training.encoder import Encoder, Layer, adapted_layers, adapters_of, padded, tokenizer
+from training.encoder import Encoder, Layer, adapted_layers, export, padded, tokenizer
 
 _DATA = Path(__file__).parent / "sentences"
 _OUTPUT = Path(sentence_model.__file__).parent / "data" / sentence_model.FILE
@@ -376,16 +376,6 @@ def train(
             total += loss.item()
         print(f"epoch {epoch + 1}: loss {total / batches:.3f}", flush=True)
     return net.eval()
-
-
-def export(net: Net, path: Path) -> None:
-    """Write the weights in half precision; the scale of the changes is in them."""
-    arrays = adapters_of(net.layers)
-    for name, head in net.named_children():
-        if isinstance(head, nn.Linear):
-            arrays[f"{name}.w"], arrays[f"{name}.b"] = head.weight, head.bias
-    halves = {name: each.detach().numpy().astype(np.float16) for name, each in arrays.items()}
-    np.savez_compressed(path, **halves)
 
 
 def _f1(true: np.ndarray, found: np.ndarray) -> float:

@@ -299,13 +299,8 @@ def _ids(model: _Model, text: str) -> list[int]:
 
 
 def _run(model: _Model, tokens: list[list[int]], *outputs: str) -> list[Vectors]:
-    """Return the outputs of the graph for texts of one length; only they are computed."""
-    from onnxruntime import RunOptions  # noqa: PLC0415 - loaded with the model
-
-    options = RunOptions()
-    options.only_execute_path_to_fetches = True
-    ids = np.array(tokens, dtype=np.int64)
-    found: list[Vectors] = model.session.run(outputs, {"ids": ids}, options)
+    """Return the outputs of the graph for texts of one length."""
+    found: list[Vectors] = model.session.run(outputs, {"ids": np.array(tokens, dtype=np.int64)})
     return found
 
 
