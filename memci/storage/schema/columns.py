@@ -43,11 +43,9 @@ Json = JSONB(none_as_null=True)
 _Kind = TypeEngine[Any] | type[TypeEngine[Any]]
 
 
-def agent_table(
-    name: str, *items: SchemaItem, storage: dict[str, int] | None = None, **info: str
-) -> Table:
-    """Return a table of rows of agents; ``storage`` holds PostgreSQL's storage parameters."""
-    return Table(name, metadata, key("agent_id", Text), *items, postgresql_with=storage, info=info)
+def agent_table(name: str, *items: SchemaItem, **info: str) -> Table:
+    """Return a table of rows of agents."""
+    return Table(name, metadata, key("agent_id", Text), *items, info=info)
 
 
 def key(name: str, kind: _Kind, **info: Any) -> Column[Any]:

@@ -103,7 +103,6 @@ summary = columns.agent_table(
     columns.index(
         "summary_open", "session_id", where="NOT final AND user_id = '' AND session_id <> ''"
     ),
-    storage={"fillfactor": 70},
 )
 
 # Sessions that were ended by request, and at which message. Others end by silence, without a row.
@@ -142,6 +141,5 @@ plan_step = columns.agent_table(
 tracking = columns.agent_table(
     "tracking",
     columns.required("seq", sa.BigInteger, at_most="lane.message_seq"),
-    storage={"fillfactor": 50},
     no_content="ids and numbers alone",
 )

@@ -58,7 +58,6 @@ node = columns.agent_table(
         where="kind = 'memory'",
     ),
     columns.index("node_short", "expires_at", where="tier = 'short'"),
-    storage={"fillfactor": 80},
 )
 
 # Only of memories, like node_term: an entity is found by its name.
@@ -89,8 +88,6 @@ link = columns.agent_table(
     columns.required("strength", sa.Double, holds=archive_values.Strength),
     columns.required("hint", sa.Text),
     columns.index("link_target", "target"),
-    # Room for the new versions that every pass writes.
-    storage={"fillfactor": 50},
 )
 
 focus = columns.agent_table(
@@ -198,9 +195,6 @@ pass_snapshot = columns.agent_table(
     columns.required("sources", ARRAY(sa.BigInteger)),
     columns.required("targets", ARRAY(sa.BigInteger)),
     columns.required("strengths", ARRAY(sa.REAL)),
-    # Short arrays are compressed as well, and stored outside of the row: more rows fit a page, and
-    # computing their size reads none.
-    storage={"toast_tuple_target": 128},
     no_content=_NUMBERS,
 )
 

@@ -20,7 +20,6 @@ page_tree = columns.agent_table(
     columns.optional("archive", sa.Text, holds=archive_values.PageIndex),
     columns.required("notice", ARRAY(sa.Text), "'{}'", holds=list[archive_values.PageIndex]),
     columns.counter("last_step"),
-    storage={"fillfactor": 50},
     # At version 0 it is only a lock.
     exported="version > 0",
     outlives="version = 0",
@@ -72,7 +71,6 @@ page = columns.agent_table(
     columns.index("page_unnamed", "number", where="number > 0 AND NOT (named AND summarized)"),
     # Pages with written words, removed or not: a search reads them.
     columns.index("page_written", where="first_seq IS NULL"),
-    storage={"fillfactor": 70},
 )
 
 # The default page store (P14).

@@ -37,7 +37,6 @@ job = columns.agent_table(
     # Finds a waiting job that summarises sessions.
     columns.index("job_summing", where="state = 'queued' AND kind = 'memci.session.summarise'"),
     columns.index("job_dead", where="state = 'dead'"),
-    storage={"fillfactor": 70},
     # A job that continues a rebuilt network is useless without one.
     exported="NOT (state = 'queued' AND kind = 'memci.memory.rebuild')",
 )
@@ -73,8 +72,6 @@ model_usage = columns.agent_table(
     columns.key("task", sa.Text),
     columns.key("model", sa.Text),
     *_usage_columns(),
-    # Every call writes twice.
-    storage={"fillfactor": 50},
     left_out="the server's account of what it has paid for",
     no_content="names of models, and numbers",
 )
@@ -86,7 +83,6 @@ model_total = sa.Table(
     columns.key("task", sa.Text),
     columns.key("model", sa.Text),
     *_usage_columns(),
-    postgresql_with={"fillfactor": 20},
 )
 
 agent_setting = columns.agent_table(
@@ -178,7 +174,6 @@ lane = columns.agent_table(
         "lane_compress_due", "compress_at", postgresql_where=sa.text("compress_at IS NOT NULL")
     ),
     sa.Index("lane_expire", "expire_at", postgresql_where=sa.text("expire_at IS NOT NULL")),
-    storage={"fillfactor": 50},
     no_content="ids never come back: its counters go on",
     outlives="true",
 )

@@ -93,6 +93,7 @@ CREATE TABLE model_usage (
     over_budget BIGINT DEFAULT 0 NOT NULL,
     fell_back BIGINT DEFAULT 0 NOT NULL,
     PRIMARY KEY (agent_id, day, task, model)
+-- Every call writes twice.
 ) WITH (fillfactor = 50);
 
 CREATE TABLE model_total (
@@ -450,6 +451,7 @@ CREATE TABLE link (
     strength double precision NOT NULL,
     hint TEXT NOT NULL,
     PRIMARY KEY (agent_id, source, target)
+-- Room for the new versions that every pass writes.
 ) WITH (fillfactor = 50);
 CREATE INDEX link_target ON link (agent_id, target);
 
@@ -501,6 +503,8 @@ CREATE TABLE pass_snapshot (
     targets BIGINT[] NOT NULL,
     strengths REAL[] NOT NULL,
     PRIMARY KEY (agent_id, number)
+-- Short arrays are compressed as well, and stored outside of the row: more rows fit a page, and
+-- computing their size reads none.
 ) WITH (toast_tuple_target = 128);
 
 CREATE TABLE ended_fact (
