@@ -6,7 +6,7 @@ that are not indexed yet. They are visible as in windows (``Viewer``).
 """
 
 import hashlib
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -33,16 +33,12 @@ _OF_ITS_MESSAGES = (
     " WHERE o.agent_id = m.agent_id AND o.seq = ANY(m.message_seqs) AND {})"
 )
 _ON_NODE = {
-    "since": "m.said_at >= %(since)s",
-    "until": "m.said_at < %(until)s",
-    "roles": _OF_ITS_MESSAGES.format("o.role = ANY(%(roles)s)"),
-    "names": _OF_ITS_MESSAGES.format("o.name = ANY(%(names)s)"),
-    "sessions": "m.session_id = ANY(%(sessions)s)",
+    **_ON_MESSAGE,
     "types": "m.type = ANY(%(types)s)",
-    "user": "m.user_id = %(user)s",
-    "as_of": "m.said_at <= %(as_of)s",
-    "tags": _OF_ITS_MESSAGES.format("jsonb_exists_any(o.metadata->'tags', %(tags)s::text[])"),
-    "metadata": _OF_ITS_MESSAGES.format("o.metadata @> %(metadata)s::jsonb"),
+    **{
+        name: _OF_ITS_MESSAGES.format(_ON_MESSAGE[name].replace("m.", "o."))
+        for name in ("roles", "names", "tags", "metadata")
+    },
 }
 # Short-term memories of other sessions are not visible (R5). They are few: their ids are read once,
 # and no join is needed. "": without a session.
@@ -64,14 +60,16 @@ def node_filters(restricted: Iterable[str]) -> str:
 
 def message_filters(restricted: Iterable[str]) -> str:
     """Return the conditions on a ``message m`` for the names in ``Restriction.values``."""
-    return " ".join(
-        f"AND {_ON_MESSAGE[name]}" for name in sorted(restricted) if name in _ON_MESSAGE
-    )
+    return _filters(_ON_MESSAGE, restricted)
 
 
 def memory_filters(restricted: Iterable[str]) -> str:
     """Return the conditions on a ``node m``, except that on the tier."""
-    return " ".join(f"AND {_ON_NODE[name]}" for name in sorted(restricted) if name in _ON_NODE)
+    return _filters(_ON_NODE, restricted)
+
+
+def _filters(conditions: Mapping[str, str], restricted: Iterable[str]) -> str:
+    return " ".join(f"AND {conditions[name]}" for name in sorted(restricted) if name in conditions)
 
 
 def chunk_filters(sources: Collection[Source], restricted: Collection[str]) -> str:
@@ -108,22 +106,19 @@ class Index:
     """Names of the tables and columns of one source."""
 
     name: str
-    table: str  # of texts; with _term appended, of postings
-    vectors: str
+    table: str  # of texts; with _term or _vector appended, of postings or vectors
     key: str
     entry: str
-    where: str
     size: str  # a query for the number of texts and their mean length
     columns: str
+    where: str = ""
 
 
 CHAT = Index(
     name="chat",
     table="message",
-    vectors="message_vector",
     key="seq",
     entry="seq",
-    where="",
     size="""SELECT greatest(indexed_messages, 1)::float8 AS texts,
                    greatest(indexed_terms, 1)::float8 / greatest(indexed_messages, 1) AS length
               FROM lane WHERE agent_id = %(agent)s""",
@@ -135,7 +130,6 @@ CHAT = Index(
 MEMORY = Index(
     name="memory",
     table="node",
-    vectors="node_vector",
     key="node_id",
     entry="id",
     where="AND m.kind = 'memory'",
@@ -150,10 +144,8 @@ MEMORY = Index(
 CHUNK = Index(
     name="chunk",
     table="chunk",
-    vectors="chunk_vector",
     key="chunk_id",
     entry="id",
-    where="",
     size="""SELECT greatest(indexed_chunks, 1)::float8 AS texts,
                    greatest(chunk_terms, 1)::float8 / greatest(indexed_chunks, 1) AS length
               FROM lane WHERE agent_id = {owner}""",
@@ -304,7 +296,6 @@ def searched_unindexed(
 def unindexed_rows(sources: Collection[Source], restricted: Collection[str]) -> Iterator[str]:
     """Yield the part of the statement for each source without an index."""
     of_user = "seen_by" in restricted
-    conditions = [f"AND {_CONDITIONS[name]}" for name in sorted(restricted) if name in _CONDITIONS]
     for source in sorted(KEPT.intersection(sources)):
         names = {
             "user": _OF_USER if of_user else "",
@@ -315,7 +306,7 @@ def unindexed_rows(sources: Collection[Source], restricted: Collection[str]) -> 
         yield _ROWS.format(
             source=source.value,
             rows=_UNINDEXED_ROWS[source].format_map(names),
-            conditions=" ".join(conditions),
+            conditions=_filters(_CONDITIONS, restricted),
         )
 
 

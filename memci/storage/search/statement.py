@@ -11,10 +11,10 @@ The statement consists of constants; all values are bound.
 """
 
 import functools
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from memci.domain.search.candidate import KEPT, WRITTEN, Channel, Source
+from memci.domain.search.candidate import KEPT, WRITTEN, Source
 from memci.storage.search.sources import (
     CHAT,
     CHUNK,
@@ -27,14 +27,8 @@ from memci.storage.search.sources import (
     unindexed_rows,
 )
 
-# Filters on visibility.
-SIGHT = frozenset({"user", "as_of", "tier"})
-SEEDS = 10  # of each channel
-NEAR = 60  # nodes at which the walk starts
-LINKED_MEMORIES = 30  # whose messages are candidates, too
-DECAY = 0.5  # of each link beyond the first
-FOCUS_WEIGHT = 0.5  # relative to 1 for the best of a channel
-PASSAGE_LOSS = 0.02  # cosine
+# Restrictions on visibility.
+_SIGHT = frozenset({"user", "as_of", "tier"})
 
 _SEED = """
 (SELECT key, {channel} / (max({channel}) OVER ()) AS weight FROM memory_{channel}
@@ -53,7 +47,7 @@ SELECT l.key, sum(s.weight * l.strength) AS weight
  GROUP BY l.key ORDER BY weight DESC, l.key DESC LIMIT %(near)s
 """
 # Entities are visible to all; the walk does not pass through invisible memories.
-_SIGHT = """
+_IF_VISIBLE = """
 JOIN node m ON m.agent_id = k.agent_id AND m.id = k.target
                AND (m.kind = 'entity' OR true {conditions})
 """
@@ -84,39 +78,13 @@ chat_linked AS MATERIALIZED (
      GROUP BY said.key ORDER BY linked DESC, said.key DESC LIMIT %(best)s)
 """
 VALUES = {
-    "seeds": SEEDS,
-    "near": NEAR,
-    "linked_memories": LINKED_MEMORIES,
-    "decay": DECAY,
-    "focus_weight": FOCUS_WEIGHT,
-    "passage_loss": PASSAGE_LOSS,
+    "seeds": 10,  # of each channel
+    "near": 60,  # nodes at which the walk starts
+    "linked_memories": 30,  # whose messages are candidates, too
+    "decay": 0.5,  # of each link beyond the first
+    "focus_weight": 0.5,  # relative to 1 for the best of a channel
+    "passage_loss": 0.02,  # cosine
 }
-
-
-def walk(
-    channels: Collection[Channel], restricted: Collection[str], *, focus: bool, says: bool
-) -> str:
-    """Return the walk from the best memories of these ``channels``, and from the ``focus``.
-
-    ``restricted`` as in ``Restriction.values``; ``says``: find messages of memories as well.
-    """
-    seeds = [_SEED.format(channel=each.value) for each in channels]
-    if focus:
-        seeds.append(_FOCUS.format(sight=_visibility_filters(restricted)))
-    whole = _WALK.format(
-        seeds=" UNION ALL ".join(seeds),
-        near_step=_STEP.format(origin="walk_seed", sight=_visibility_filters(restricted)),
-        far_step=_STEP.format(origin="walk_near", sight=_visibility_filters(restricted)),
-        filters=node_filters(restricted),
-    )
-    if not says:
-        return whole
-    return f"{whole},{_SAID.format(filters=message_filters(restricted))}"
-
-
-def _visibility_filters(restricted: Collection[str]) -> str:
-    conditions = node_filters(SIGHT.intersection(restricted)).strip()
-    return _SIGHT.format(conditions=conditions) if conditions else ""
 
 
 _SYMBOL = """
@@ -125,15 +93,12 @@ _SYMBOL = """
      WHERE m.agent_id = {owner} AND m.symbol_key = ANY(%(symbols)s) AND m.indexed {filters}
      ORDER BY length(m.symbol), m.id DESC LIMIT 20)
 """
-_SYMBOL_PART = """
-SELECT key, NULL::float8 AS dense, NULL::float8 AS lexical, NULL::float8 AS linked
-  FROM {name}_symbol
-"""
 
 _DENSE = """
 {name}_dense AS MATERIALIZED (
     SELECT key, -far AS dense FROM (
-        SELECT v.{key} AS key, v.embedding <#> %(vector)s::halfvec AS far FROM {vectors} v {join}
+        SELECT v.{key} AS key, v.embedding <#> %(vector)s::halfvec AS far
+          FROM {table}_vector v {join}
          WHERE v.agent_id = {owner} AND v.model = %(model)s {filters} {hidden}
          ORDER BY far LIMIT %(best)s) AS nearest)
 """
@@ -147,9 +112,6 @@ chat_passage AS MATERIALIZED (
          WHERE v.agent_id = {owner} AND v.model = %(model)s {filters}
          ORDER BY far LIMIT %(best)s) AS nearest
      GROUP BY key)
-"""
-_PASSAGE_PART = """
-SELECT key, dense, NULL::float8 AS lexical, NULL::float8 AS linked FROM chat_passage
 """
 # Of the terms, the rarest whose postings are not too many to read; always the rarest one. A term in
 # a fifth of all texts hardly distinguishes them. Postings are read as columns: there are thousands
@@ -240,36 +202,18 @@ chat_timed AS MATERIALIZED (
          ORDER BY said.key, asked.place) each
      ORDER BY place, nth LIMIT %(best)s)
 """
-_TIMED_PART = """
-SELECT key, NULL::float8 AS dense, NULL::float8 AS lexical, NULL::float8 AS linked FROM chat_timed
-"""
-# Those of them that no other channel has found.
+# Of the messages of the requested times, those that no other channel has found.
 _TIME_ONLY = """
 SELECT 'alone', NULL, NULL::float8, NULL::float8, NULL::float8, NULL,
        {nothing}, array_agg(key), NULL::bigint, NULL::integer[], NULL::smallint
   FROM (SELECT key FROM chat_timed {but_others}) alone
 """
-_DENSE_PART = """
-SELECT key, dense, NULL::float8 AS lexical, NULL::float8 AS linked FROM {name}_dense
-"""
-_LEXICAL_PART = """
-SELECT key, NULL::float8 AS dense, lexical, NULL::float8 AS linked FROM {name}_lexical
-"""
-_NEIGHBOUR_PART = """
-SELECT key, NULL::float8 AS dense, NULL::float8 AS lexical, NULL::float8 AS linked FROM chat_beside
-"""
-_LINKED_PART = """
-SELECT key, NULL::float8 AS dense, NULL::float8 AS lexical, linked FROM {name}_linked
-"""
 # Cosines of the results of other channels, looked up at once.
 _COSINE = """
 {name}_cosine AS MATERIALIZED (
-    SELECT v.{key} AS key, -(v.embedding <#> %(vector)s::halfvec) AS dense FROM {vectors} v
+    SELECT v.{key} AS key, -(v.embedding <#> %(vector)s::halfvec) AS dense FROM {table}_vector v
      WHERE v.agent_id = {owner} AND v.model = %(model)s
        AND v.{key} = ANY(ARRAY(SELECT key FROM ({others}) other)))
-"""
-_COSINE_PART = """
-SELECT key, dense, NULL::float8 AS lexical, NULL::float8 AS linked FROM {name}_cosine
 """
 _TEXTS = """
 SELECT '{name}' AS source, k.key, k.dense, k.lexical, k.linked, t.*
@@ -298,6 +242,18 @@ SELECT 'postings', NULL, NULL::float8, NULL::float8, NULL::float8, term, {_NOTHI
 """  # noqa: S608 - constants of this module
 
 
+def _part(materialized: str, *scores: str) -> str:
+    """Return a query that reads the keys and some scores of a materialized query."""
+    columns = (
+        name if name in scores else f"NULL::float8 AS {name}"
+        for name in ("dense", "lexical", "linked")
+    )
+    return f"SELECT key, {', '.join(columns)} FROM {materialized}"  # noqa: S608 - constants
+
+
+_TIMED_PART = _part("chat_timed")
+
+
 @dataclass(frozen=True, slots=True)
 class Shape:
     """The parts of a search statement."""
@@ -311,10 +267,6 @@ class Shape:
     walks: bool = False  # over links
     focus: bool = False  # … also from the focus
     timed: bool = False  # the query has times
-
-
-# Restrictions on visibility.
-_VISIBILITY_FILTERS = frozenset({"user", "as_of"})
 
 
 @functools.lru_cache(maxsize=256)
@@ -332,7 +284,7 @@ def search_statement(shape: Shape) -> str:
         if shape.dense and len(found) > 1:
             others = " UNION ALL ".join(found[1:])
             cosines.append(_COSINE.format_map({**names, "others": others}))
-            found.append(_COSINE_PART.format_map(names))
+            found.append(_part("{name}_cosine", "dense").format_map(names))
         selects.append(_TEXTS.format_map({**names, "parts": " UNION ALL ".join(found)}))
         if source is Source.CHAT and shape.timed:
             selects.append(time_only)
@@ -353,13 +305,22 @@ def _time_only(parts: Iterable[str]) -> str:
 
 
 def _walk(shape: Shape) -> str:
-    scored = {Channel.DENSE: shape.dense, Channel.LEXICAL: shape.lexical}
-    return walk(
-        [channel for channel, is_on in scored.items() if is_on],
-        shape.restricted,
-        focus=shape.focus,
-        says=Source.CHAT in shape.sources,
+    """Return the walk from the best memories of each channel, and from the focus."""
+    visible = node_filters(_SIGHT.intersection(shape.restricted)).strip()
+    sight = _IF_VISIBLE.format(conditions=visible) if visible else ""
+    scored = {"dense": shape.dense, "lexical": shape.lexical}
+    seeds = [_SEED.format(channel=channel) for channel, is_on in scored.items() if is_on]
+    if shape.focus:
+        seeds.append(_FOCUS.format(sight=sight))
+    walk = _WALK.format(
+        seeds=" UNION ALL ".join(seeds),
+        near_step=_STEP.format(origin="walk_seed", sight=sight),
+        far_step=_STEP.format(origin="walk_near", sight=sight),
+        filters=node_filters(shape.restricted),
     )
+    if Source.CHAT not in shape.sources:
+        return walk
+    return f"{walk},{_SAID.format(filters=message_filters(shape.restricted))}"
 
 
 def _indexes(shape: Shape) -> Iterator[tuple[Source, str]]:
@@ -374,26 +335,26 @@ def _indexes(shape: Shape) -> Iterator[tuple[Source, str]]:
 def _parts(source: Source, shape: Shape) -> Iterator[tuple[str, str]]:
     """Yield (materialized query, query that reads it) of each channel, the dense one first."""
     if shape.dense:
-        yield _DENSE, _DENSE_PART
+        yield _DENSE, _part("{name}_dense", "dense")
     if shape.dense and source is Source.CHAT:
-        yield _PASSAGE, _PASSAGE_PART
+        yield _PASSAGE, _part("chat_passage", "dense")
     if shape.lexical:
-        yield _RARE + "," + _LEXICAL, _LEXICAL_PART
+        yield _RARE + "," + _LEXICAL, _part("{name}_lexical", "lexical")
     if source is Source.CHAT and (shape.lexical or shape.dense):
         anchored = shape.lexical and _has_content_filters(shape)
         origins = [_BY_WORDS] * shape.lexical + [_BY_VECTOR] * shape.dense
         neighbours = _NEIGHBOURS.replace("{origins}", " UNION ".join(origins))
-        yield (_ANCHORS + "," if anchored else "") + neighbours, _NEIGHBOUR_PART
+        yield (_ANCHORS + "," if anchored else "") + neighbours, _part("chat_beside")
     if shape.timed and source is Source.CHAT:
         yield _TIMED, _TIMED_PART
     if shape.symbols and source is Source.DOCUMENT:
-        yield _SYMBOL, _SYMBOL_PART
+        yield _SYMBOL, _part("{name}_symbol")
     if shape.walks and source not in WRITTEN:
-        yield "", _LINKED_PART
+        yield "", _part("{name}_linked", "linked")
 
 
 def _has_content_filters(shape: Shape) -> bool:
-    return bool(message_filters(shape.restricted - _VISIBILITY_FILTERS))
+    return bool(message_filters(shape.restricted - _SIGHT))
 
 
 def _names(source: Source, owner: str, shape: Shape) -> dict[str, str]:
@@ -407,12 +368,11 @@ def _names(source: Source, owner: str, shape: Shape) -> dict[str, str]:
     hides = source is Source.MEMORY and "tier" in shape.restricted
     join = f"JOIN {index.table} m ON m.agent_id = {value} AND m.{index.entry} = v."
     chat = source is Source.CHAT
-    sight = shape.restricted & _VISIBILITY_FILTERS
+    sight = message_filters(shape.restricted & _SIGHT) if chat else ""
     return {
         "name": index.name if owner == "agent" else f"{index.name}_{owner}",
         "owner": value,
         "table": index.table,
-        "vectors": index.vectors,
         "key": index.key,
         "entry": index.entry,
         "where": index.where,
@@ -423,8 +383,8 @@ def _names(source: Source, owner: str, shape: Shape) -> dict[str, str]:
         "posting_join": join + "key" if filters else "",
         "anchors": _AND_ANCHORS if _has_content_filters(shape) else "",
         # Invisible messages add no words to their neighbours.
-        "sight": message_filters(sight) if chat else "",
-        "sight_join": join + index.key if chat and sight else "",
+        "sight": sight,
+        "sight_join": join + index.key if sight else "",
         "hidden": HIDDEN.format(f"v.{index.key}") if hides else "",
         "posting_hidden": HIDDEN.format("v.key") if hides else "",
         "position": ", v.position" if chat else "",
