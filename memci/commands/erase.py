@@ -30,6 +30,7 @@ from memci.storage.page_store.port import PageStore, TextKey
 from memci.storage.pages.page_queries import count_pages, note_keys
 from memci.storage.pages.tree import lock_tree
 from memci.storage.pins import read_pins
+from memci.storage.reading.messages import message_ids, seqs_of
 from memci.storage.receipts import NewReceipt, write_receipt
 from memci.storage.session import Connection, Database
 from memci.storage.summaries import losing_summaries
@@ -68,7 +69,7 @@ def find_selected(
             raise errors.NotFoundError("this agent has no messages in that session")
         return deletion_set.find_deletions(connection, agent_id, seqs, selection.session_id)
     ids, indexes = selection.message_ids, selection.page_indexes
-    stored = deletion_set.seqs_of_ids(connection, agent_id, ids)
+    stored = seqs_of(connection, agent_id, ids)
     missing = [each for each in ids if each not in stored]
     unknown = sorted(set(missing) - erased_among(connection, agent_id, missing))
     if unknown:
@@ -131,7 +132,7 @@ def run(
             settle(connection, agent_id)
         texts |= {key for key in note_keys(connection, agent_id) if key.page in indexes}
         deletion = find_selected(connection, agent_id, selection)
-        ids = deletion_set.ids_of(connection, agent_id, deletion.seqs)
+        ids = list(message_ids(connection, agent_id, deletion.seqs).values())
         beginnings = partial(
             deletion_set.beginnings_of, connection, agent_id, deletion.seqs, BEGINNING_LENGTH
         )
@@ -281,7 +282,7 @@ def preview(
     pinned = preview_pins(database, agent_id, selection.pins[:_MOST_SHOWN], words)
     with snapshot_of(database, agent_id) as connection:
         deletion = find_selected(connection, agent_id, selection)
-        ids = deletion_set.ids_of(connection, agent_id, deletion.seqs)
+        ids = list(message_ids(connection, agent_id, deletion.seqs).values())
         shown = read_messages(connection, agent_id, deletion.seqs[:_MOST_SHOWN])
         derived = deletion_set.count_derived(connection, agent_id, deletion)
     return ErasurePreview(

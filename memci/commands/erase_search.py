@@ -25,6 +25,7 @@ from memci.storage.erasure.pages import written_pages
 from memci.storage.page_store.port import PageStore, TextKey
 from memci.storage.pages.undo_steps import words_of_steps
 from memci.storage.pins import read_pins
+from memci.storage.reading.messages import message_ids
 from memci.storage.session import Database, batches
 
 # Limits, newest first: unindexed messages, notes of a remote store, texts in memory at once.
@@ -104,7 +105,7 @@ def find_messages(database: Database, agent_id: str, words: Words, *, most: int)
         waiting = deletion_set.unindexed_messages(connection, agent_id, most=_MOST_UNINDEXED)
         seqs += [each.seq for each in waiting if words.are_in(each.searched)]
         newest = sorted(set(seqs), reverse=True)[:most]
-        return deletion_set.ids_of(connection, agent_id, newest)
+        return list(message_ids(connection, agent_id, newest).values())
 
 
 class FoundPages(NamedTuple):

@@ -27,8 +27,9 @@ from memci.schemas.sessions import HandoverAnswer, HandoverRequest
 from memci.schemas.tools.memory import Summary, SummaryRequest
 from memci.smallmodel.ports import Summarizer
 from memci.storage import agents, pins, plans
+from memci.storage.messages import read_messages
 from memci.storage.pages.page_queries import request_viewer
-from memci.storage.reading.messages import message_ids, messages_at, recent_messages
+from memci.storage.reading.messages import message_ids, recent_messages
 from memci.storage.reading.snapshot_state import Progress, progress
 from memci.storage.session import Connection
 from memci.storage.sessions import Conversation, SessionMessage, language_spoken
@@ -217,7 +218,7 @@ class Summarise(Reader):
         with self.database.agent_snapshot(agent_id) as connection:
             agents.check_there(connection, agent_id)
             now = progress(connection, agent_id)
-            stored = messages_at(connection, agent_id, request.seqs)
+            stored = read_messages(connection, agent_id, request.seqs)
         count = self.models.tokenizers.count(self.defaults.tokenizer)
         messages = [each for each in (*stored, *map(_note, request.texts)) if each.text.strip()]
         previous = request.previous.strip()

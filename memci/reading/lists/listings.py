@@ -22,7 +22,8 @@ from memci.schemas import agents as schemas
 from memci.schemas.messages import MessageList, MessageOut, ToolCall
 from memci.storage import agents as stored
 from memci.storage.agents import check_there, parameters_of, snapshot_of
-from memci.storage.reading.messages import latest_seqs, list_messages, messages_at
+from memci.storage.messages import read_messages
+from memci.storage.reading.messages import latest_seqs, list_messages
 from memci.storage.reading.nodes import list_focus
 from memci.storage.reading.snapshot_state import progress
 from memci.storage.receipts import read_receipt
@@ -240,4 +241,4 @@ def tail_of(database: Database, agent_id: str, session_id: str) -> list[Message]
     """Return the last messages of a session, ascending; none for an unknown agent."""
     with database.agent_snapshot(agent_id) as connection:
         seqs = latest_seqs(connection, agent_id, session_id=session_id, user_id=None, most=_MOST)
-        return messages_at(connection, agent_id, seqs)
+        return read_messages(connection, agent_id, seqs)

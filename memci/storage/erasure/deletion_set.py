@@ -105,22 +105,10 @@ class DeletionSet:
         return [*self.memories, *self.entities]
 
 
-def seqs_of_ids(connection: Connection, agent_id: str, ids: Collection[str]) -> dict[str, int]:
-    """Return the seqs of the messages that are stored, by id."""
-    statement = "SELECT id, seq FROM message WHERE agent_id = %s AND id = ANY(%s)"
-    return {row.id: row.seq for row in connection.exec_driver_sql(statement, (agent_id, list(ids)))}
-
-
 def seqs_of_session(connection: Connection, agent_id: str, session_id: str) -> list[int]:
     """Return the seqs of a session's messages, ascending."""
     statement = "SELECT seq FROM message WHERE agent_id = %s AND session_id = %s ORDER BY seq"
     return list(connection.exec_driver_sql(statement, (agent_id, session_id)).scalars())
-
-
-def ids_of(connection: Connection, agent_id: str, seqs: Sequence[int]) -> list[str]:
-    """Return the ids of messages, in the order of their seqs."""
-    statement = "SELECT id FROM message WHERE agent_id = %s AND seq = ANY(%s) ORDER BY seq"
-    return list(connection.exec_driver_sql(statement, (agent_id, list(seqs))).scalars())
 
 
 def beginnings_of(

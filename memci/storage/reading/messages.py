@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from memci.language.question.last_session import Conversation, previous_conversation
 from memci.message import Message
-from memci.storage.messages import IS_NOTE, to_message
+from memci.storage.messages import IS_NOTE, in_session, to_message
 from memci.storage.pages.page_queries import request_viewer
 from memci.storage.search.find import Restriction
 from memci.storage.search.sources import message_filters
@@ -30,7 +30,7 @@ def of_user(session_id: str | None) -> str:
     Its values are ``agent``, ``session`` (None: messages of no session) and ``with_user``. A
     message without a user belongs to the only user of its session.
     """
-    return _OF_USER.format(session="IS NULL" if session_id is None else "= %(session)s")
+    return in_session(_OF_USER, session_id)
 
 
 COLUMNS = (
@@ -40,7 +40,7 @@ COLUMNS = (
 # No more messages than this are read as recent interactions.
 MOST_RECENT = 500
 
-_IDS = "SELECT seq, id FROM message WHERE agent_id = %s AND seq = ANY(%s)"
+_IDS = "SELECT seq, id FROM message WHERE agent_id = %s AND seq = ANY(%s) ORDER BY seq"
 # In pieces, so that the planner sees only conditions that are used: "or it is null" would prevent
 # an index.
 _CONDITIONS = {
@@ -108,17 +108,10 @@ def pending_messages(
 
 
 def message_ids(connection: Connection, agent_id: str, seqs: Collection[int]) -> dict[int, str]:
-    """Return the ids of stored messages, by seq."""
+    """Return the ids of stored messages, by seq, ascending."""
     if not seqs:
         return {}
     return dict(rows(connection, _IDS, (agent_id, sorted(seqs))))
-
-
-def messages_at(connection: Connection, agent_id: str, seqs: Collection[int]) -> list[Message]:
-    """Return the messages that are stored, ascending."""
-    statement = _select({}, "AND m.seq = ANY(%(seqs)s) ORDER BY m.seq")
-    values = {"agent": agent_id, "seqs": sorted(seqs)}
-    return [to_message(row) for row in connection.exec_driver_sql(statement, values)]
 
 
 def latest_seqs(

@@ -13,23 +13,6 @@ from memci.language.detection import Language
 from memci.language.times.calendar import at_offset
 from memci.storage.search.vectors import Vectors, to_text
 
-
-def keyword_columns(
-    keywords: Iterable[Collection[str]],
-) -> tuple[list[int], list[str], list[int]]:
-    """Return the columns (keyword number, term, number of terms of the keyword)."""
-    spread = [
-        (number, term, len(set(terms)))
-        for number, terms in enumerate(keywords)
-        for term in sorted(set(terms))
-    ]
-    return (
-        [number for number, _, _ in spread],
-        [term for _, term, _ in spread],
-        [needed for _, _, needed in spread],
-    )
-
-
 _SEEN = "SELECT n.id FROM node n WHERE n.agent_id = %(agent)s AND n.id = ANY(%(nodes)s) AND "
 _LATEST = """
 SELECT n.id FROM node n WHERE n.agent_id = %(agent)s AND n.kind = 'memory' AND {}
@@ -129,15 +112,17 @@ SELECT l.target, l.source, l.relation, l.strength, l.hint, n.kind
    AND (n.kind = 'entity' OR ({seen}))
 """
 # A keyword is present if all its terms are.
-_BY_TERMS = """
-SELECT DISTINCT found.node_id
-  FROM (SELECT k.keyword, t.node_id
+_WITH_KEYWORD = """
+  FROM (SELECT k.keyword, t.{key}
           FROM unnest(%(keywords)s::int[], %(terms)s::text[], %(needed)s::int[])
                AS k(keyword, term, needed)
-         CROSS JOIN LATERAL (SELECT node_id FROM node_term
+         CROSS JOIN LATERAL (SELECT {key} FROM {postings}
                               WHERE agent_id = %(agent)s AND term = k.term OFFSET 0) t
-         GROUP BY k.keyword, t.node_id HAVING count(*) = max(k.needed)) found
+         GROUP BY k.keyword, t.{key} HAVING count(*) = max(k.needed)) found
 """
+_BY_TERMS = "SELECT DISTINCT found.node_id " + _WITH_KEYWORD.format(
+    key="node_id", postings="node_term"
+)
 # A single Chinese character is not in the index, which has pairs: the texts are searched.
 _BY_CHARACTER = """
 SELECT id FROM node WHERE agent_id = %s AND kind = 'memory'
@@ -246,10 +231,9 @@ def nodes_by_terms(
     connection: Connection, agent_id: str, keywords: Iterable[Collection[str]]
 ) -> set[int]:
     """Return nodes that contain all terms of any keyword."""
-    numbers, terms, needed = keyword_columns(keywords)
-    if not terms:
+    values = _keyword_values(agent_id, keywords)
+    if not values["terms"]:
         return set()
-    values = {"agent": agent_id, "keywords": numbers, "terms": terms, "needed": needed}
     return {row[0] for row in connection.exec_driver_sql(_BY_TERMS, values).all()}
 
 
@@ -352,39 +336,20 @@ AND NOT EXISTS (SELECT 1 FROM node h
                  WHERE h.agent_id = %(agent)s AND h.tier = 'short'
                    AND h.session_id IS DISTINCT FROM %(session)s AND m.seq = ANY(h.message_seqs))
 """
-# Ordered, so that this agent's rows are read instead of the first ones of the table.
-_MADE_ANY = "(SELECT m.seq FROM message m WHERE {made} ORDER BY m.seq DESC LIMIT 1) IS NOT NULL"
-_MADE_BY_TERMS = """
-EXISTS (SELECT 1
-  FROM (SELECT k.keyword, t.seq
-          FROM unnest(%(keywords)s::int[], %(terms)s::text[], %(needed)s::int[])
-               AS k(keyword, term, needed)
-         CROSS JOIN LATERAL (SELECT seq FROM message_term
-                              WHERE agent_id = %(agent)s AND term = k.term OFFSET 0) t
-         GROUP BY k.keyword, t.seq HAVING count(*) = max(k.needed)) found
- CROSS JOIN LATERAL (SELECT 1 FROM message m WHERE m.seq = found.seq AND {made} OFFSET 0) made)
-"""
-_MADE_BY_CHARACTER = """
-(SELECT m.seq FROM message m
-  WHERE {made} AND EXISTS (SELECT 1 FROM unnest(%(characters)s::text[]) AS k(word)
-                            WHERE strpos(m.content, k.word) > 0)
-  ORDER BY m.seq DESC LIMIT 1) IS NOT NULL
-"""
-_SEQS_BY_TERMS = """
-SELECT found.seq
-  FROM (SELECT k.keyword, t.seq
-          FROM unnest(%(keywords)s::int[], %(terms)s::text[], %(needed)s::int[])
-               AS k(keyword, term, needed)
-         CROSS JOIN LATERAL (SELECT seq FROM message_term
-                              WHERE agent_id = %(agent)s AND term = k.term OFFSET 0) t
-         GROUP BY k.keyword, t.seq HAVING count(*) = max(k.needed)) found
- CROSS JOIN LATERAL (SELECT 1 FROM message m WHERE m.seq = found.seq AND {made} OFFSET 0) made
-"""
+_SEQS_BY_TERMS = f"""
+SELECT found.seq {_WITH_KEYWORD.format(key="seq", postings="message_term")}
+ CROSS JOIN LATERAL (SELECT 1 FROM message m WHERE m.seq = found.seq AND {{made}} OFFSET 0) made
+"""  # noqa: S608 - constants of this module
 _SEQS_BY_CHARACTER = """
 SELECT m.seq FROM message m
   WHERE {made} AND EXISTS (SELECT 1 FROM unnest(%(characters)s::text[]) AS k(word)
                             WHERE strpos(m.content, k.word) > 0)
 """
+# Ordered, so that this agent's rows are read instead of the first ones of the table.
+_ANY = "({} ORDER BY m.seq DESC LIMIT 1) IS NOT NULL"
+_MADE_ANY = _ANY.format("SELECT m.seq FROM message m WHERE {made}")
+_MADE_BY_TERMS = f"EXISTS ({_SEQS_BY_TERMS})"
+_MADE_BY_CHARACTER = _ANY.format(_SEQS_BY_CHARACTER)
 # The memories of the latest of these messages, latest first.
 _WHO_KNEW = """
 WITH found AS ({seqs} ORDER BY 1 DESC LIMIT %(messages)s)
@@ -414,13 +379,8 @@ def was_known(
     characters any such message counts.
     """
     values = _keyword_values(agent_id, keywords, characters, visibility)
-    parts = [
-        *([_MADE_BY_TERMS] if values["terms"] else []),
-        *([_MADE_BY_CHARACTER] if characters else []),
-    ] or [_MADE_ANY]
-    statement = "SELECT " + " OR ".join(parts).format(
-        made=_MADE.format(visibility=_message_conditions(visibility))
-    )
+    parts = [_MADE_BY_TERMS] * bool(values["terms"]) + [_MADE_BY_CHARACTER] * bool(characters)
+    statement = "SELECT " + " OR ".join(parts or [_MADE_ANY]).format(made=_made(visibility))
     return bool(connection.exec_driver_sql(statement, values).scalar())
 
 
@@ -436,15 +396,10 @@ def nodes_with_keyword(
     Of many messages only the latest are searched.
     """
     values = _keyword_values(agent_id, keywords, characters, visibility)
-    parts = [
-        *([_SEQS_BY_TERMS] if values["terms"] else []),
-        *([_SEQS_BY_CHARACTER] if characters else []),
-    ]
+    parts = [_SEQS_BY_TERMS] * bool(values["terms"]) + [_SEQS_BY_CHARACTER] * bool(characters)
     if not parts:
         return []
-    seqs = " UNION ".join(parts).format(
-        made=_MADE.format(visibility=_message_conditions(visibility))
-    )
+    seqs = " UNION ".join(parts).format(made=_made(visibility))
     found = connection.exec_driver_sql(
         _WHO_KNEW.format(seqs=seqs), {**values, "messages": _MOST_MESSAGES}
     )
@@ -454,16 +409,21 @@ def nodes_with_keyword(
 def _keyword_values(
     agent_id: str,
     keywords: Iterable[Collection[str]],
-    characters: Sequence[str],
-    visibility: Visibility,
+    characters: Sequence[str] = (),
+    visibility: Visibility = EVERYTHING,
 ) -> dict[str, Any]:
-    numbers, terms, needed = keyword_columns(keywords)
+    """Return the values of a search for keywords, each with its number and all its terms."""
+    spread = [
+        (number, term, len(set(terms)))
+        for number, terms in enumerate(keywords)
+        for term in sorted(set(terms))
+    ]
     return {
         **visibility.values,
         "agent": agent_id,
-        "keywords": numbers,
-        "terms": terms,
-        "needed": needed,
+        "keywords": [number for number, _, _ in spread],
+        "terms": [term for _, term, _ in spread],
+        "needed": [needed for _, _, needed in spread],
         "characters": list(characters),
     }
 
@@ -478,7 +438,8 @@ def forgotten_at(
     return {node_id: at for node_id, at in rows}  # noqa: C416 - dict() refuses rows
 
 
-def _message_conditions(visibility: Visibility) -> str:
+def _made(visibility: Visibility) -> str:
+    """Return the condition that a visible message became a memory."""
     conditions = []
     if visibility.session_id is not None or visibility.user_id is not None:
         conditions.append(_IN_REACH_OF_SESSION)
@@ -486,4 +447,4 @@ def _message_conditions(visibility: Visibility) -> str:
         conditions.append("AND m.user_id = %(user)s")
     if visibility.as_of is not None:
         conditions.append("AND m.said_at <= %(as_of)s")
-    return " ".join(conditions)
+    return _MADE.format(visibility=" ".join(conditions))

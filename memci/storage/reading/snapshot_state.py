@@ -8,14 +8,15 @@ from sqlalchemy import Connection
 
 from memci.domain.search.candidate import KEPT, Source
 from memci.storage.agents import IS_THERE
+from memci.storage.messages import in_session
 from memci.storage.session import rows
 
 _PROGRESS = f"""
-SELECT l.message_seq, NOT ({IS_THERE}),
+SELECT l.message_seq, NOT ({IS_THERE}) AS new_agent,
        (SELECT min(j.first_seq) FROM job j
-         WHERE j.agent_id = l.agent_id AND j.state = 'queued' AND j.first_seq IS NOT NULL)
-  FROM lane l WHERE l.agent_id = %s
-"""  # noqa: S608 - a constant of this module
+         WHERE j.agent_id = l.agent_id AND j.state = 'queued' AND j.first_seq IS NOT NULL
+       ) AS first_queued
+"""  # noqa: S608 - a constant of this package
 # A lane that a worker holds is skipped: a read never waits for a write.
 _TOUCH = """
 UPDATE lane SET read_at = now(), receipts_from = coalesce(receipts_from, now())
@@ -43,12 +44,10 @@ class Progress:
 
 def progress(connection: Connection, agent_id: str) -> Progress:
     """Return how far memory has caught up; an agent without messages is at 0."""
-    row = connection.exec_driver_sql(_PROGRESS, (agent_id,)).first()
-    if row is None:
-        return Progress(0, 0, new_agent=True)
-    message_seq, new_agent, first_queued = row
-    seq = message_seq if first_queued is None else first_queued - 1
-    return Progress(seq, message_seq, new_agent)
+    statement = f"{_PROGRESS} FROM lane l WHERE l.agent_id = %s"
+    row = connection.exec_driver_sql(statement, (agent_id,)).first()
+    message_seq, new_agent, first_queued = row or (None, True, None)
+    return _progress(message_seq, first_queued, new_agent=new_agent)
 
 
 def touch_read(connection: Connection, agent_ids: Collection[str]) -> set[str]:
@@ -65,10 +64,7 @@ def touch_read(connection: Connection, agent_ids: Collection[str]) -> set[str]:
 
 
 _READ = """
-SELECT l.message_seq, NOT ({is_there}) AS new_agent,
-       (SELECT min(j.first_seq) FROM job j
-         WHERE j.agent_id = l.agent_id AND j.state = 'queued' AND j.first_seq IS NOT NULL
-       ) AS first_queued,
+{progress},
        coalesce(l.indexed_chunks, 0) AS chunks,
        -- Pages are not shown before anyone has worked with them.
        coalesce((SELECT t.last_step > 0 FROM page_tree t WHERE t.agent_id = asked.agent_id), false)
@@ -102,12 +98,9 @@ _NO_LIST = "NULL::jsonb AS last"
 # planner may read all receipts.
 _LAST_LIST = """
 (SELECT jsonb_build_array(r.body->'prefix', r.body->'recent_begins') FROM receipt r
-  WHERE r.agent_id = asked.agent_id AND r.kind = 'context' AND {of_session}
+  WHERE r.agent_id = asked.agent_id AND r.kind = 'context' AND r.session_id {session}
   ORDER BY r.session_id DESC, r.created_at DESC LIMIT 1) AS last
 """
-# In pieces, so that the planner sees only the conditions that are used.
-_OF_SESSION = "r.session_id = %(session)s"
-_OF_NONE = "r.session_id IS NULL"
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,12 +129,12 @@ def snapshot_state(connection: Connection, agent_id: str) -> SnapshotState:
 
 def last_list_state(connection: Connection, agent_id: str, session_id: str | None) -> SnapshotState:
     """Return the state with the last list of a session (None: of requests without one)."""
-    last = _LAST_LIST.format_map({"of_session": _OF_NONE if session_id is None else _OF_SESSION})
-    return _read(connection, last, {"agent": agent_id, "session": session_id})
+    values = {"agent": agent_id, "session": session_id}
+    return _read(connection, in_session(_LAST_LIST, session_id), values)
 
 
 def _read(connection: Connection, last: str, values: Mapping[str, Any]) -> SnapshotState:
-    (row,) = rows(connection, _READ.format_map({"is_there": IS_THERE, "last": last}), values)
+    (row,) = rows(connection, _READ.format_map({"progress": _PROGRESS, "last": last}), values)
     prefix, recent_begins = row.last or (None, None)
     return SnapshotState(
         progress=_progress(row.message_seq, row.first_queued, new_agent=row.new_agent),
