@@ -20,7 +20,7 @@ from memci.queue import mailbox
 from memci.queue.runner import Effect
 from memci.smallmodel.ports import SentenceReader, TokenCounter
 from memci.storage import plans as stored_plans
-from memci.storage.agents import page_rules_of
+from memci.storage.agents import parameters_of
 from memci.storage.messages import stored_seqs
 from memci.storage.pages.tree import lock_tree
 from memci.storage.pins import read_pins, refused_pins, save_pins
@@ -73,7 +73,7 @@ class MessageTracking:
         """Read the next messages, and find key sentences and signs of plans."""
         with self._database.agent_snapshot(job.agent_id) as connection:
             waiting = stored_plans.untracked_messages(connection, job.agent_id, self._most)
-            rules = page_rules_of(connection, job.agent_id, self._rules)
+            rules = parameters_of(connection, job.agent_id, self._rules)
         findings = list(_find(waiting.messages, self._reader))
         return _Effect(job.agent_id, waiting, findings, rules, self._counter)
 

@@ -11,8 +11,6 @@ from uuid import UUID
 from sqlalchemy.engine import RowMapping
 
 from memci.domain.agent_id import no_agent
-from memci.domain.memory.parameters import MemoryParameters
-from memci.domain.pages.parameters import PageRules
 from memci.domain.parameter_definitions import P, replaced, settings_of
 from memci.storage.session import Connection, Database
 
@@ -56,16 +54,8 @@ def own_parameters(connection: Connection, agent_id: str) -> dict[str, Any]:
     return dict(row[0]) if row else {}
 
 
-def parameters_of(
-    connection: Connection, agent_id: str, defaults: MemoryParameters
-) -> MemoryParameters:
-    """Return the agent's memory parameters: its own values over the defaults."""
-    own = own_parameters(connection, agent_id)
-    return own_of(defaults, own)
-
-
-def page_rules_of(connection: Connection, agent_id: str, defaults: PageRules) -> PageRules:
-    """Return the rules of the agent's pages: its own values over the defaults."""
+def parameters_of(connection: Connection, agent_id: str, defaults: P) -> P:
+    """Return the agent's memory parameters or page rules: its own values over the defaults."""
     return own_of(defaults, own_parameters(connection, agent_id))
 
 

@@ -83,11 +83,6 @@ FROM (
 """
 
 
-def schema_revisions(database_url: str) -> Revisions:
-    """Return the schema's revisions; raises ``DatabaseUnavailableError``."""
-    return database_state(database_url).revisions
-
-
 def database_state(database_url: str) -> DatabaseState:
     """Inspect the database as the login itself, which needs no rights for it.
 
@@ -156,9 +151,9 @@ _GAUGES = """
 SELECT queued.jobs, queued.age_s, queued.lag_s, dead.jobs, lanes.*
 FROM (
     SELECT count(*) AS jobs,
-           coalesce(extract(epoch FROM now() - min(created_at)), 0) AS age_s,
+           coalesce(extract(epoch FROM now() - min(created_at)), 0)::float8 AS age_s,
            coalesce(extract(epoch FROM now() - min(created_at)
-               FILTER (WHERE kind = 'memci.memory.create')), 0) AS lag_s
+               FILTER (WHERE kind = 'memci.memory.create')), 0)::float8 AS lag_s
     FROM job WHERE state = 'queued'
 ) AS queued, (
     SELECT count(*) AS jobs FROM job WHERE state = 'dead'
@@ -180,17 +175,7 @@ def lane_gauges(connection: Connection, *, stale_s: float = WAKEUP_STALE_S) -> L
 
     A lane is due and unclaimed when its wakeup has been out for longer than ``stale_s``.
     """
-    row = connection.exec_driver_sql(_GAUGES, (stale_s,)).one()
-    queued, age_s, lag_s, dead, leases, unclaimed, compress = row
-    return LaneGauges(
-        queued_jobs=queued,
-        oldest_queued_age_s=float(age_s),
-        memory_lag_s=float(lag_s),
-        dead_jobs=dead,
-        leases=leases,
-        lanes_due_unclaimed=unclaimed,
-        compress_pending=compress,
-    )
+    return LaneGauges(*connection.exec_driver_sql(_GAUGES, (stale_s,)).one())
 
 
 def check_database(database: Database) -> None:

@@ -1,4 +1,7 @@
-"""Metrics for Prometheus. None has an agent as label: agents are too many."""
+"""Metrics for Prometheus. None has an agent as label: agents are too many.
+
+Collectors have no ``describe``: registering one must not query the database.
+"""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -46,10 +49,6 @@ class LaneCollector(Collector):
         """Take the reader; if it raises ``UnavailableError``, a scrape has no gauges."""
         self._read = read
 
-    def describe(self) -> list[Metric]:
-        """Return nothing: registering must not query the database."""
-        return []
-
     def collect(self) -> Iterator[Metric]:
         """Yield all gauges."""
         try:
@@ -82,10 +81,6 @@ class ModelCollector(Collector):
     def __init__(self, read: Callable[[], Iterable[tuple[tuple[str, str], Usage]]]) -> None:
         """Take the reader; if it raises ``UnavailableError``, a scrape has no counters."""
         self._read = read
-
-    def describe(self) -> list[Metric]:
-        """Return nothing: registering must not query the database."""
-        return []
 
     def collect(self) -> Iterator[Metric]:
         """Yield all counters."""

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 def upgrade_database(*, as_json: JsonOption = False) -> None:
     """Upgrade the database to the schema of this release."""
     from memci.embedded.owner import database_url
-    from memci.storage.diagnosis import schema_revisions
+    from memci.storage.diagnosis import database_state
     from memci.storage.migrate import upgrade
 
     url = database_url(read_settings())
     upgrade(url)
-    revisions = schema_revisions(url)
+    revisions = database_state(url).revisions
     if as_json:
         print_json({"revision": revisions.current})
     else:
@@ -35,9 +35,9 @@ def status(*, as_json: JsonOption = False) -> None:
     Exit code 1: it does not.
     """
     from memci.embedded.owner import database_url
-    from memci.storage.diagnosis import schema_revisions
+    from memci.storage.diagnosis import database_state
 
-    revisions = schema_revisions(database_url(read_settings()))
+    revisions = database_state(database_url(read_settings())).revisions
     fits = revisions.current == revisions.needed
     if as_json:
         print_json({"current": revisions.current, "needed": revisions.needed, "fits": fits})

@@ -9,7 +9,7 @@ from memci.reading.lists.cursors import Listing, page_of, place_after
 from memci.schemas import network as schemas
 from memci.schemas.agents import TrailEvent
 from memci.storage.agents import snapshot_of
-from memci.storage.network.node_history import removal_reasons
+from memci.storage.network.node_history import last_events, removal_reason, removal_reasons
 from memci.storage.network.nodes import phrases_of
 from memci.storage.reading import network_history
 from memci.storage.session import Connection
@@ -236,12 +236,12 @@ def _nodes(
 ) -> list[schemas.NetworkNode]:
     entities, focus = set(found.entities), set(found.focus)
     forgotten = [found.node_ids[at] for at in places if found.node_ids[at] not in phrases]
-    events = network_history.last_events(connection, agent_id, forgotten)
+    events = last_events(connection, agent_id, forgotten)
     nodes = []
     for at in places:
         node_id = found.node_ids[at]
         event = events.get(node_id)
-        reason = None if node_id in phrases else network_history.reason_in(event)
+        reason = None if node_id in phrases else removal_reason(event)
         nodes.append(
             schemas.NetworkNode(
                 id=node_id,

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from psycopg.types.json import Jsonb
-from sqlalchemy import Connection
+from sqlalchemy import Connection, RowMapping
 
 from memci.domain.memory.compression_scan import Forgetting
 from memci.domain.memory.node import NodeEvent, NodeKind, RemovalReason
@@ -54,7 +54,7 @@ SELECT line.of, max(line.id) AS last, max(n.id) AS living
  GROUP BY line.of
 """  # noqa: S608 - a constant of this module
 _LAST = """
-SELECT DISTINCT ON (t.node_id) t.node_id, t.event, t.details FROM trail t
+SELECT DISTINCT ON (t.node_id) t.node_id, t.event, t.pass_number, t.details, t.at FROM trail t
  WHERE t.agent_id = %s AND t.node_id = ANY(%s) AND t.event = ANY(%s)
  ORDER BY t.node_id, t.id DESC
 """
@@ -65,12 +65,7 @@ SELECT EXISTS (SELECT FROM line JOIN trail t ON t.agent_id = %(agent)s AND t.nod
                 WHERE t.event = 'merged')
 """  # noqa: S608 - as above
 # The events that remove a node; all others are notes on it.
-FATAL: tuple[NodeEvent, ...] = (
-    NodeEvent.FORGOTTEN,
-    NodeEvent.RESTORED,
-    NodeEvent.MERGED,
-    NodeEvent.ERASED,
-)
+_FATAL = [NodeEvent.FORGOTTEN, NodeEvent.RESTORED, NodeEvent.MERGED, NodeEvent.ERASED]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,16 +97,26 @@ def removal_reasons(
     connection: Connection, agent_id: str, removed: Sequence[int]
 ) -> dict[int, RemovalReason]:
     """Return why nodes were removed; forgotten where no trail says otherwise."""
-    rows = connection.exec_driver_sql(_LAST, (agent_id, list(removed), list(FATAL)))
-    known = {row.node_id: removal_reason(row.event, row.details) for row in rows}
-    return {node: known.get(node, RemovalReason.FORGOTTEN) for node in removed}
+    events = last_events(connection, agent_id, removed)
+    return {node: removal_reason(events.get(node)) for node in removed}
 
 
-def removal_reason(event: str, details: Mapping[str, object]) -> RemovalReason:
-    """Return why a node was removed, by the last fatal event of its trail."""
-    if event == NodeEvent.FORGOTTEN and details.get("reason") == Forgetting.SWITCHED:
+def last_events(
+    connection: Connection, agent_id: str, removed: Collection[int]
+) -> dict[int, RowMapping]:
+    """Return the event that removed each of these nodes, as far as their trails have it."""
+    rows = connection.exec_driver_sql(_LAST, (agent_id, list(removed), _FATAL)).mappings()
+    return {row["node_id"]: row for row in rows}
+
+
+def removal_reason(event: RowMapping | None) -> RemovalReason:
+    """Return why a node was removed, by the event that removed it."""
+    if event is None:
+        return RemovalReason.FORGOTTEN
+    reason = event["details"].get("reason")
+    if event["event"] == NodeEvent.FORGOTTEN and reason == Forgetting.SWITCHED:
         return RemovalReason.SWITCHED
-    return RemovalReason(event)
+    return RemovalReason(event["event"])
 
 
 _ORIGIN = """

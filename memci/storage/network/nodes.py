@@ -1,7 +1,7 @@
 """Adds, finds and forgets nodes; finds a slot for each new node (M19)."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from random import Random
 
 from psycopg.types.json import Jsonb
@@ -22,11 +22,11 @@ INSERT INTO node (agent_id, id, slot, kind, type, content, original_length, phra
                   language, entity_key, worth, message_seqs, session_id, user_id, said_at,
                   said_offset, tier, expires_at, last_pass)
 SELECT %(agent)s, id, slot, kind, type, content, char_length(content), phrase, keywords,
-       language, entity_key, worth, message_seqs, session_id, user_id, said_at,
+       language, entity_key, worth, seqs, session_id, user_id, said_at,
        said_offset, tier, expires_at, %(pass)s
 FROM jsonb_to_recordset(%(nodes)s) AS new(
     id bigint, slot bigint, kind text, type text, content text, phrase text, keywords text[],
-    language text, entity_key text, worth float8, message_seqs bigint[], session_id text,
+    language text, entity_key text, worth float8, seqs bigint[], session_id text,
     user_id text, said_at timestamptz, said_offset smallint, tier text, expires_at timestamptz)
 """
 _ENTITIES = "SELECT entity_key, id FROM node WHERE agent_id = %s AND entity_key = ANY(%s)"
@@ -186,22 +186,10 @@ def forget_nodes(
 
 def _row(node: NewNode, slot: int) -> dict[str, object]:
     return {
-        "id": node.id,
+        **asdict(node),
         "slot": slot,
-        "kind": node.kind,
-        "type": node.type,
-        "content": node.content,
-        "phrase": node.phrase,
-        "keywords": node.keywords,
-        "language": node.language,
-        "entity_key": node.entity_key,
-        "worth": node.worth,
-        "message_seqs": node.seqs,
-        "session_id": node.session_id,
-        "user_id": node.user_id,
         "said_at": node.said_at.isoformat() if node.said_at else None,
         "said_offset": offset_of(node.said_at) if node.said_at else None,
-        "tier": node.tier,
         "expires_at": node.expires_at.isoformat() if node.expires_at else None,
     }
 

@@ -335,9 +335,6 @@ SELECT %(agent)s, %(number)s, {NETWORK}
 """
 # The stored, compressed size of a column; reads none of the arrays themselves.
 _BYTES = " + ".join(f"pg_column_size({column})" for column in COLUMNS.split(", "))
-_WEIGHT = f"""
-SELECT coalesce(sum({_BYTES}), 0) FROM pass_snapshot WHERE agent_id = %s
-"""  # noqa: S608 - columns of this module
 _WEIGHTS = f"""
 SELECT number, {_BYTES} FROM pass_snapshot WHERE agent_id = %s
 """  # noqa: S608 - columns of this module
@@ -354,17 +351,16 @@ def take_snapshot(connection: Connection, agent_id: str, number: int, budget: in
     if not budget:
         return
     connection.exec_driver_sql(_TAKE, {"agent": agent_id, "number": number})
-    if snapshots_weight(connection, agent_id) > budget:
-        rows = connection.exec_driver_sql(_WEIGHTS, (agent_id,))
-        kept = compression_scan.kept_snapshots(
-            {row[0]: row[1] for row in rows}, int(budget * _ROOM)
-        )
+    weights = snapshot_weights(connection, agent_id)
+    if sum(weights.values()) > budget:
+        kept = compression_scan.kept_snapshots(weights, int(budget * _ROOM))
         connection.exec_driver_sql(_DROP, (agent_id, kept))
 
 
-def snapshots_weight(connection: Connection, agent_id: str) -> int:
-    """Return the bytes of all snapshots of an agent."""
-    return int(connection.exec_driver_sql(_WEIGHT, (agent_id,)).scalar_one())
+def snapshot_weights(connection: Connection, agent_id: str) -> dict[int, int]:
+    """Return the bytes of each snapshot of an agent, by the number of its pass."""
+    rows = connection.exec_driver_sql(_WEIGHTS, (agent_id,))
+    return {row[0]: row[1] for row in rows}
 
 
 def mention_entity(

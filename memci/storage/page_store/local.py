@@ -40,10 +40,6 @@ class MemoryPageStore(PageStore):
         with self._lock:
             self._texts.pop((key.agent_id, key.file_name), None)
 
-    def exists(self, key: TextKey) -> bool:
-        with self._lock:
-            return (key.agent_id, key.file_name) in self._texts
-
     def list(self, agent_id: str, *, older_s: float = 0.0) -> Iterator[TextKey]:
         latest = monotonic() - older_s
         with self._lock:
@@ -101,14 +97,6 @@ class FilePageStore(PageStore):
         with _os_errors():
             for file in (place, *place.parent.glob(f"{place.name}.*{_UNFINISHED}")):
                 file.unlink(missing_ok=True)
-
-    def exists(self, key: TextKey) -> bool:
-        with _os_errors():
-            try:
-                self._path(key).stat()
-            except FileNotFoundError:
-                return False
-        return True
 
     def list(self, agent_id: str, *, older_s: float = 0.0) -> Iterator[TextKey]:
         """Do as ``PageStore.list``.

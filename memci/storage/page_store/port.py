@@ -81,9 +81,13 @@ class PageStore(ABC):
     def delete(self, key: TextKey) -> None:
         """Delete a text; a missing one is no error."""
 
-    @abstractmethod
     def exists(self, key: TextKey) -> bool:
-        """Return True if there is a text."""
+        """Return True if there is a readable text."""
+        try:
+            self.load(key)
+        except NotFoundError:
+            return False
+        return True
 
     @abstractmethod
     def list(self, agent_id: str, *, older_s: float = 0.0) -> Iterator[TextKey]:

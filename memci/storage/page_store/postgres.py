@@ -14,7 +14,6 @@ INSERT INTO page_text (agent_id, page_id, version, text) VALUES (%s, %s, %s, %s)
 ON CONFLICT (agent_id, page_id, version) DO NOTHING
 """
 _LOAD = "SELECT text FROM page_text WHERE agent_id = %s AND page_id = %s AND version = %s"
-_EXISTS = "SELECT FROM page_text WHERE agent_id = %s AND page_id = %s AND version = %s"
 _DELETE = "DELETE FROM page_text WHERE agent_id = %s AND page_id = %s AND version = %s"
 _PAIRS = "unnest(%(pages)s::text[], %(versions)s::bigint[]) AS wanted (page_id, version)"
 _LOAD_MANY = f"""
@@ -62,10 +61,6 @@ class PostgresPageStore(PageStore):
     def delete(self, key: TextKey) -> None:
         with self._writing(key.checked().agent_id) as connection:
             connection.exec_driver_sql(_DELETE, tuple(key))
-
-    def exists(self, key: TextKey) -> bool:
-        with self._reading(key.checked().agent_id) as connection:
-            return connection.exec_driver_sql(_EXISTS, tuple(key)).first() is not None
 
     def list(self, agent_id: str, *, older_s: float = 0.0) -> Iterator[TextKey]:
         with self._reading(agent_id) as connection:

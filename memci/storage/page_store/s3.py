@@ -93,15 +93,6 @@ class S3PageStore(PageStore):
         with translate_errors():
             self._client().delete_object(Bucket=self._address.bucket, Key=object_key)
 
-    def exists(self, key: TextKey) -> bool:
-        # By a listing: the answer to HEAD cannot tell a missing bucket from a missing object.
-        object_key = self._object_key(key)
-        with translate_errors():
-            found = self._client().list_objects_v2(
-                Bucket=self._address.bucket, Prefix=object_key, MaxKeys=1
-            )
-        return any(each["Key"] == object_key for each in found.get("Contents", ()))
-
     def list(self, agent_id: str, *, older_s: float = 0.0) -> Iterator[TextKey]:
         """Do as ``PageStore.list``; ages are by this machine's clock."""
         home = self._home(agent_id)

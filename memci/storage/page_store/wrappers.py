@@ -92,9 +92,6 @@ class MovingPageStore(PageStore):
         self._also.delete_many(keys)
         self._now.delete_many(keys)
 
-    def exists(self, key: TextKey) -> bool:
-        return any(store.exists(key) for store in self._readers())
-
     def list(self, agent_id: str, *, older_s: float = 0.0) -> Iterator[TextKey]:
         """Do as ``PageStore.list``. A text in both stores is old if it is old in one of them."""
         listed = dict.fromkeys(self._also.list(agent_id, older_s=older_s))

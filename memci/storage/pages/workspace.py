@@ -24,7 +24,7 @@ from memci.domain.token_counts import Count
 from memci.language.detection import Language, language_of
 from memci.message import Message, Role
 from memci.schemas.attp import guide_in
-from memci.storage.agents import page_rules_of
+from memci.storage.agents import parameters_of
 from memci.storage.page_store.port import PageStore
 from memci.storage.pages.page_queries import session_viewer
 from memci.storage.pages.texts import PageTexts, unsettled_messages
@@ -67,7 +67,7 @@ def window_spec(
     form: Format = Format.MARKDOWN,
 ) -> WindowSpec:
     """Return the specification of a session's window (None: that of the last message)."""
-    rules = page_rules_of(connection, agent_id, default_rules)
+    rules = parameters_of(connection, agent_id, default_rules)
     return WindowSpec(session_viewer(connection, agent_id, session_id), count, rules, form)
 
 

@@ -1,6 +1,6 @@
 """The network now or after a pass, and the comparison of two editions."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -9,8 +9,7 @@ from sqlalchemy import Connection
 from sqlalchemy.engine import RowMapping
 
 from memci.domain.memory.network_edition import ComparedNetwork, ComparedNode
-from memci.domain.memory.node import RemovalReason, importance
-from memci.storage.network.node_history import FATAL, removal_reason
+from memci.domain.memory.node import importance
 from memci.storage.network.passes import COLUMNS, NETWORK
 
 QUANTILES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
@@ -36,11 +35,6 @@ SELECT l.source, l.target, l.relation, l.hint
   FROM unnest(%s::bigint[], %s::bigint[]) AS wanted(source, target)
   JOIN link l ON l.source = wanted.source AND l.target = wanted.target
  WHERE l.agent_id = %s
-"""
-_LAST_EVENTS = """
-SELECT DISTINCT ON (t.node_id) t.node_id, t.event, t.pass_number, t.details, t.at FROM trail t
- WHERE t.agent_id = %s AND t.node_id = ANY(%s) AND t.event = ANY(%s)
- ORDER BY t.node_id, t.id DESC
 """
 # Only the trail has the events of removed nodes, also in an exported agent.
 _SWITCHES = """
@@ -118,27 +112,9 @@ def words_of_links(
     return {(source, target): (relation, hint) for source, target, relation, hint in rows}
 
 
-def last_events(
-    connection: Connection, agent_id: str, removed: Collection[int]
-) -> dict[int, RowMapping]:
-    """Return the last event, except uses, of each of these removed nodes."""
-    values = (agent_id, list(removed), list(FATAL))
-    rows = connection.exec_driver_sql(_LAST_EVENTS, values).mappings()
-    return {row["node_id"]: row for row in rows}
-
-
 def switches(connection: Connection, agent_id: str) -> list[int]:
     """Return the passes after which a rebuilt network replaced the current one (M24)."""
     return list(connection.exec_driver_sql(_SWITCHES, (agent_id,)).scalars())
-
-
-def reason_in(event: RowMapping | None) -> RemovalReason:
-    """Return why a node was removed, by its last event."""
-    return (
-        RemovalReason.FORGOTTEN
-        if event is None
-        else removal_reason(event["event"], event["details"])
-    )
 
 
 def list_passes(

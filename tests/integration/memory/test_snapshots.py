@@ -15,7 +15,7 @@ from memci.errors import NotFoundError
 from memci.reading.lists.listings import Listings
 from memci.reading.lists.network_history import spans
 from memci.schemas.network import NetworkAnswer
-from memci.storage.network.passes import snapshots_weight
+from memci.storage.network.passes import snapshot_weights
 from memci.storage.session import Database
 from tests.support.examples import examples
 from tests.support.fading import LONG, NO_FOCUS, remember_shrinking_texts
@@ -206,7 +206,7 @@ def test_older_snapshots_are_thinned_out_to_fit_the_size_limit(ada: AgentUnderTe
     for _ in range(60):
         ada.compress()
         with ada.database.agent_snapshot("ada") as connection:
-            weights.append(snapshots_weight(connection, "ada"))
+            weights.append(sum(snapshot_weights(connection, "ada").values()))
     assert max(weights) <= 6_000
     kept = numbers(ada)
     assert (kept[0], kept[-1]) == (1, 60)
