@@ -83,6 +83,7 @@ class PageStore(ABC):
 
     def exists(self, key: TextKey) -> bool:
         """Return True if there is a readable text."""
+        key.checked()
         try:
             self.load(key)
         except NotFoundError:
