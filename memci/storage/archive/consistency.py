@@ -34,6 +34,10 @@ def _laws_of_columns(table: Table) -> dict[str, str]:
     return laws
 
 
+MODELS_OF_VECTORS = " UNION ".join(
+    f"SELECT model, vector_dims(embedding) AS dimension FROM {table} WHERE agent_id = %(agent)s"  # noqa: S608 - ours
+    for table in ("message_vector", "message_passage", "node_vector", "chunk_vector")
+)
 # Descriptions of laws, and statements that return a row that breaks them, if there is one.
 _LAWS_OF_MEMORY: Mapping[str, str] = {
     "a summary begins before it ends": """
@@ -114,17 +118,11 @@ _LAWS_OF_MEMORY: Mapping[str, str] = {
         SELECT seq FROM message JOIN erased_message AS erased USING (agent_id)
          WHERE agent_id = %(agent)s AND erased.digest = sha256(convert_to(id, 'UTF8')) LIMIT 1
     """,
-    "vectors of one model are of one dimension, and of that which the server knows for it": """
+    "vectors of one model are of one dimension, and of that which the server knows for it": f"""
         SELECT model FROM (
-            SELECT model, vector_dims(embedding) AS dimension FROM message_vector
-             WHERE agent_id = %(agent)s
-            UNION SELECT model, vector_dims(embedding) FROM message_passage
-             WHERE agent_id = %(agent)s
-            UNION SELECT model, vector_dims(embedding) FROM node_vector WHERE agent_id = %(agent)s
-            UNION SELECT model, vector_dims(embedding) FROM chunk_vector WHERE agent_id = %(agent)s
-            UNION SELECT model, dimension FROM vector_model) AS made
+            {MODELS_OF_VECTORS} UNION SELECT model, dimension FROM vector_model) AS made
          GROUP BY model HAVING count(*) > 1 LIMIT 1
-    """,
+    """,  # noqa: S608 - a constant of this module
 }
 _LAWS_OF_PAGES: Mapping[str, str] = {
     "every page is of a tree": """

@@ -13,7 +13,7 @@ from sqlalchemy.dialects import postgresql
 from sqlalchemy.exc import DataError, IntegrityError, OperationalError, ProgrammingError
 
 from memci.errors import ConflictError, ErasedError, InvalidInputError, PageStoreError
-from memci.storage.archive.consistency import check_consistency
+from memci.storage.archive.consistency import MODELS_OF_VECTORS, check_consistency
 from memci.storage.archive.export import EXPORTED_TABLES, exported_columns, file_of
 from memci.storage.archive.reading import OpenArchive
 from memci.storage.erasure.erase import erased_among, lock_for_erasure
@@ -40,19 +40,12 @@ UPDATE lane SET written_at = coalesce(written_at, now()), erased_messages =
     message_seq - (SELECT count(*) FROM message WHERE message.agent_id = lane.agent_id)
 WHERE agent_id = %s
 """
-_OTHER_MODELS = """
+_OTHER_MODELS = f"""
 SELECT EXISTS (
-    SELECT FROM (SELECT model, vector_dims(embedding) AS dimension FROM message_vector
-                  WHERE agent_id = %(agent)s
-                  UNION SELECT model, vector_dims(embedding) FROM message_passage
-                  WHERE agent_id = %(agent)s
-                  UNION SELECT model, vector_dims(embedding) FROM node_vector
-                  WHERE agent_id = %(agent)s
-                  UNION SELECT model, vector_dims(embedding) FROM chunk_vector
-                  WHERE agent_id = %(agent)s) AS made
+    SELECT FROM ({MODELS_OF_VECTORS}) AS made
     WHERE NOT EXISTS (SELECT FROM vector_model AS held
                       WHERE (held.model, held.dimension) = (made.model, made.dimension)))
-"""
+"""  # noqa: S608 - a constant of another module
 # The offset of a time that is written as text.
 _OFFSET = """
 CASE WHEN said_at ~ '[+-][0-9]{2}:[0-9]{2}$'

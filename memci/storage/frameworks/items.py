@@ -34,19 +34,14 @@ SET value = excluded.value, ttl_minutes = excluded.ttl_minutes, expires_at = exc
 _REMOVE = """
 DELETE FROM item WHERE agent_id = %(agent)s AND namespace = %(namespace)s AND key = %(key)s
 """
-_GET = f"""
-SELECT {COLUMNS} FROM item
-WHERE {THERE} AND (namespace, key) IN (
+_AT_PLACES = """(namespace, key) IN (
     SELECT ARRAY(SELECT jsonb_array_elements_text(place->'namespace')), place->>'key'
-      FROM jsonb_array_elements(%(places)s::jsonb) AS place)
-"""  # noqa: S608 - constants of this module
-_REFRESH = """
+      FROM jsonb_array_elements(%(places)s::jsonb) AS place)"""
+_GET = f"SELECT {COLUMNS} FROM item WHERE {THERE} AND {_AT_PLACES}"  # noqa: S608 - constants
+_REFRESH = f"""
 UPDATE item SET expires_at = now() + ttl_minutes * interval '1 minute'
-WHERE agent_id = %(agent)s AND ttl_minutes IS NOT NULL AND expires_at > now()
-  AND (namespace, key) IN (
-    SELECT ARRAY(SELECT jsonb_array_elements_text(place->'namespace')), place->>'key'
-      FROM jsonb_array_elements(%(places)s::jsonb) AS place)
-"""
+WHERE agent_id = %(agent)s AND ttl_minutes IS NOT NULL AND expires_at > now() AND {_AT_PLACES}
+"""  # noqa: S608 - a constant of this module
 BELOW = "namespace[1:cardinality(%(prefix)s::text[])] = %(prefix)s::text[]"
 _LIST = f"""
 SELECT {COLUMNS} FROM item WHERE {THERE} AND {BELOW} {{conditions}}
@@ -259,10 +254,6 @@ SELECT {COLUMNS}, -(embedding <#> %(vector)s::halfvec) AS cosine
 FROM item WHERE {THERE} AND {BELOW} AND model = %(model)s {{conditions}}
 ORDER BY embedding <#> %(vector)s::halfvec, namespace, key LIMIT %(most)s
 """  # noqa: S608 - as above
-_OTHERS = f"""
-SELECT {COLUMNS} FROM item WHERE {THERE} AND {BELOW} {{conditions}}
-ORDER BY updated_at DESC, namespace, key LIMIT %(most)s
-"""  # noqa: S608 - as above
 _COUNT = f"""
 SELECT count(*) AS texts, coalesce(avg(length), 1)::float8 AS mean FROM item
 WHERE {THERE} AND {BELOW} AND terms IS NOT NULL
@@ -345,7 +336,8 @@ def index_items(
 
 def find_items(connection: Connection, agent_id: str, question: ItemQuestion) -> FoundItems:
     """Return candidates of each channel."""
-    conditions, values = where_below(agent_id, question.prefix, question.condition)
+    below = (agent_id, question.prefix, question.condition)
+    conditions, values = where_below(*below)
     values |= {"terms": list(question.terms), "model": question.model}
 
     def rows(statement: str, most: int) -> list[Row[Any]]:
@@ -364,7 +356,7 @@ def find_items(connection: Connection, agent_id: str, question: ItemQuestion) ->
         by_words=by_words,
         by_meaning=by_meaning,
         tail=rows(_TAIL, question.tail),
-        others=rows(_OTHERS, question.most),
+        others=list_items(connection, *below, limit=question.most, offset=0),
         collected=collected,
     )
 

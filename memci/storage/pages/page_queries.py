@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from memci.domain.pages.page import Page
 from memci.domain.pages.tree import Viewer, VisibleTree
 from memci.domain.pages.window_text import ContentReader, PageContent
-from memci.storage.messages import IS_NOTE, last_speaker
+from memci.storage.messages import IS_NOTE, in_session, last_speaker
 from memci.storage.page_store.port import TextKey
 from memci.storage.pages.tree import page_from_row, read_visible, settled_seq
 from memci.storage.session import Connection
@@ -137,10 +137,9 @@ def session_viewer(connection: Connection, agent_id: str, session_id: str | None
     session, user = last
     if user is not None:
         return Viewer(session, user)
-    statement = _WITH.format(session="IS NULL" if session is None else "= %(session)s")
     settled = settled_seq(connection, agent_id)
     values = {"agent": agent_id, "session": session, "settled": settled}
-    row = connection.exec_driver_sql(statement, values).one()
+    row = connection.exec_driver_sql(in_session(_WITH, session), values).one()
     return Viewer(session, row.user_id, is_new=row.user_id is None and not row.spoken)
 
 

@@ -78,12 +78,26 @@ def tree_row(tree: Tree) -> dict[str, Any]:
     }
 
 
+# A page that is in no chapter, or in one of some sessions.
+_OUTSIDE_OR_OF_SESSIONS = """NOT coalesce(number > 0, false)
+    OR coalesce(nullif(chapter, ''), '+' || session_id, '-') = ANY(%(sessions)s::text[])"""
+# The last interaction of each of some sessions.
+_LATEST = """
+SELECT latest.* FROM unnest(%(sessions)s::text[]) AS session (key), LATERAL (
+    SELECT {columns} FROM page WHERE agent_id = %(agent)s AND first_seq IS NOT NULL AND number > 0
+        AND session_id = substr(session.key, 2) AND session.key <> '-'
+    ORDER BY last_seq DESC LIMIT 1) AS latest
+UNION
+(SELECT {columns} FROM page WHERE agent_id = %(agent)s AND first_seq IS NOT NULL AND number > 0
+        AND session_id IS NULL AND '-' = ANY(%(sessions)s::text[])
+    ORDER BY last_seq DESC LIMIT 1)
+"""
 # From the roots down through open folders; into the conversation and the archive even if they are
 # closed, since pages leave them (P7, P8), and into ``sys``, which has the page on ATTP (P15).
 # Then the named pages, the last page of each session, and the folders above these.
 # ``inside``: number of pages in a closed folder. LATERAL and LIMIT force index lookups: a plan for
 # small trees would read all of a large one.
-SHOWN_PAGES = """
+SHOWN_PAGES = f"""
 WITH RECURSIVE seen AS (
     SELECT id, kind, expanded FROM page
     WHERE agent_id = %(agent)s AND parent IS NULL AND NOT cold
@@ -91,20 +105,10 @@ WITH RECURSIVE seen AS (
     SELECT below.* FROM seen, LATERAL (
         SELECT id, kind, expanded FROM page
         WHERE agent_id = %(agent)s AND parent = seen.id AND NOT cold
-          AND (seen.id <> %(root)s OR NOT coalesce(number > 0, false)
-               OR coalesce(nullif(chapter, ''), '+' || session_id, '-')
-                  = ANY(%(sessions)s::text[])) OFFSET 0) AS below
+          AND (seen.id <> %(root)s OR {_OUTSIDE_OR_OF_SESSIONS}) OFFSET 0) AS below
     WHERE seen.kind = 'contents'
       AND (seen.expanded OR seen.id IN (%(archive)s, %(root)s, %(system)s))),
-latest AS (
-    SELECT last.id FROM unnest(%(sessions)s::text[]) AS session (key), LATERAL (
-        SELECT id FROM page WHERE agent_id = %(agent)s AND first_seq IS NOT NULL AND number > 0
-            AND session_id = substr(session.key, 2) AND session.key <> '-'
-        ORDER BY last_seq DESC LIMIT 1) AS last
-    UNION
-    (SELECT id FROM page WHERE agent_id = %(agent)s AND first_seq IS NOT NULL AND number > 0
-            AND session_id IS NULL AND '-' = ANY(%(sessions)s::text[])
-        ORDER BY last_seq DESC LIMIT 1)),
+latest AS ({_LATEST.format(columns="id")}),
 above AS (
     SELECT page.* FROM (
         SELECT unnest(%(named)s::text[]) AS id UNION SELECT id FROM latest) AS meant, LATERAL (
@@ -122,7 +126,7 @@ SELECT page.*, CASE WHEN kind = 'contents' AND NOT expanded THEN (
 FROM (SELECT id FROM seen UNION SELECT id FROM above) AS wanted, LATERAL (
     SELECT * FROM page WHERE agent_id = %(agent)s AND page.id = wanted.id LIMIT 1) AS page
 ORDER BY place, page.id
-"""
+"""  # noqa: S608 - constants of this module
 # Interactions that are over: their session has a later one.
 _UNNAMED = """
 SELECT id FROM page
@@ -156,22 +160,12 @@ SELECT version, segments, settled_seq, interactions, next_place, archive, notice
 FROM page_tree WHERE agent_id = %s
 """
 # Pages of the tree without the active chapters of other sessions; and each session's last page.
-_PAGES = """
+_PAGES = f"""
 SELECT * FROM page WHERE agent_id = %(agent)s AND NOT cold
-    AND (parent IS DISTINCT FROM %(root)s OR NOT coalesce(number > 0, false)
-         OR coalesce(nullif(chapter, ''), '+' || session_id, '-')
-                  = ANY(%(sessions)s::text[]))
-UNION
-SELECT latest.* FROM unnest(%(sessions)s::text[]) AS session (key), LATERAL (
-    SELECT * FROM page WHERE agent_id = %(agent)s AND first_seq IS NOT NULL AND number > 0
-        AND session_id = substr(session.key, 2) AND session.key <> '-'
-    ORDER BY last_seq DESC LIMIT 1) AS latest
-UNION
-(SELECT * FROM page WHERE agent_id = %(agent)s AND first_seq IS NOT NULL AND number > 0
-        AND session_id IS NULL AND '-' = ANY(%(sessions)s::text[])
-    ORDER BY last_seq DESC LIMIT 1)
+    AND (parent IS DISTINCT FROM %(root)s OR {_OUTSIDE_OR_OF_SESSIONS})
+UNION {_LATEST.format(columns="*")}
 ORDER BY place, id
-"""
+"""  # noqa: S608 - constants of this module
 # Pages by index; with a removed page all that was removed with it.
 _NAMED = """
 WITH RECURSIVE named AS (

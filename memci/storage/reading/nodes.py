@@ -191,20 +191,6 @@ SELECT n.id, n.content, n.said_at, n.said_offset, n.superseded_by,
  WHERE n.agent_id = %(agent)s AND n.kind = 'memory' AND {seen} {conditions}
  ORDER BY n.id DESC LIMIT %(limit)s
 """
-_OF_MEMORIES = {
-    "type": "n.type = %(type)s",
-    "in_session": "n.session_id = %(in_session)s",
-    "since": "n.said_at >= %(since)s",
-    "until": "n.said_at < %(until)s",
-    "after": "n.id < %(after)s",
-    "name": """EXISTS (SELECT FROM message m WHERE m.agent_id = n.agent_id
-                          AND m.seq = ANY(n.message_seqs) AND m.name = %(name)s)""",
-    "role": """EXISTS (SELECT FROM message m WHERE m.agent_id = n.agent_id
-                          AND m.seq = ANY(n.message_seqs) AND m.role = %(role)s)""",
-    "metadata": """EXISTS (SELECT FROM message m WHERE m.agent_id = n.agent_id
-                              AND m.seq = ANY(n.message_seqs)
-                              AND m.metadata @> %(metadata)s::jsonb)""",
-}
 _MESSAGES = """
 SELECT {columns} FROM message m WHERE m.agent_id = %(agent)s {conditions}
  ORDER BY m.seq DESC LIMIT %(limit)s
@@ -217,6 +203,16 @@ _OF_MESSAGES = {
     "name": "m.name = %(name)s",
     "role": "m.role = %(role)s",
     "metadata": "m.metadata @> %(metadata)s::jsonb",
+}
+_OF_ITS_MESSAGES = (
+    "EXISTS (SELECT FROM message m"
+    " WHERE m.agent_id = n.agent_id AND m.seq = ANY(n.message_seqs) AND {})"
+)
+_OF_MEMORIES = {
+    "type": "n.type = %(type)s",
+    **{name: text.replace("m.", "n.") for name, text in _OF_MESSAGES.items()},
+    "after": "n.id < %(after)s",
+    **{name: _OF_ITS_MESSAGES.format(_OF_MESSAGES[name]) for name in ("name", "role", "metadata")},
 }
 
 
