@@ -178,10 +178,8 @@ def holdings(connection: Connection, agent_id: str) -> Holdings | None:
 
 def pass_under_way(connection: Connection, agent_id: str, number: int) -> PassProgress:
     """Return the progress of a pass."""
-    scanned, left = connection.exec_driver_sql(
-        _SCANNED, {"agent": agent_id, "number": number}
-    ).one()
-    return PassProgress(number, scanned, left)
+    values = {"agent": agent_id, "number": number}
+    return PassProgress(number, *connection.exec_driver_sql(_SCANNED, values).one())
 
 
 _JOB = """

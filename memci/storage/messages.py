@@ -29,9 +29,6 @@ _STORED = """
 SELECT id, seq, role, content, name, tool_calls, tool_call_id
 FROM message WHERE agent_id = %s AND id = ANY(%s)
 """
-_BY_SEQ = f"""
-SELECT {COLUMNS} FROM message WHERE agent_id = %s AND seq = ANY(%s) ORDER BY seq
-"""  # noqa: S608 - a constant of this module
 _LAST = """
 SELECT session_id, user_id FROM message WHERE agent_id = %(agent)s ORDER BY seq DESC LIMIT 1
 """
@@ -85,10 +82,18 @@ def in_session(statement: str, session_id: str | None) -> str:
     return statement.format(session="IS NULL" if session_id is None else "= %(session)s")
 
 
+def select_messages(
+    connection: Connection, where: str, values: tuple[Any, ...] | dict[str, Any]
+) -> list[Message]:
+    """Return the messages that meet a condition in SQL, which may end with an order and a limit."""
+    statement = f"SELECT {COLUMNS} FROM message WHERE {where}"  # noqa: S608 - constants of ours
+    return [to_message(row) for row in connection.exec_driver_sql(statement, values)]
+
+
 def read_messages(connection: Connection, agent_id: str, seqs: Collection[int]) -> list[Message]:
     """Return the messages that are stored, ascending."""
-    rows = connection.exec_driver_sql(_BY_SEQ, (agent_id, list(seqs)))
-    return [to_message(row) for row in rows]
+    where = "agent_id = %s AND seq = ANY(%s) ORDER BY seq"
+    return select_messages(connection, where, (agent_id, list(seqs)))
 
 
 def stored_seqs(connection: Connection, agent_id: str, seqs: Collection[int]) -> list[int]:

@@ -2,22 +2,18 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from sqlalchemy import Connection
 
 from memci.domain.memory.message_filter import FilterReason, MemoryState
 from memci.message import Message, Remember
-from memci.storage.messages import COLUMNS, to_message
+from memci.storage.messages import select_messages
 
-_SELECT = f"SELECT {COLUMNS} FROM message "  # noqa: S608 - a constant of this package
 _HANDED = """
-WHERE agent_id = %s AND seq BETWEEN %s AND %s AND remember = ANY(%s)
+agent_id = %s AND seq BETWEEN %s AND %s AND remember = ANY(%s)
 AND (%s::bigint[] IS NULL OR seq = ANY(%s)) AND memory_state IN ('none', 'pending') ORDER BY seq
 """
-_UNINDEXED = """
-WHERE agent_id = %s AND seq BETWEEN %s AND %s AND NOT indexed ORDER BY seq
-"""
+_UNINDEXED = "agent_id = %s AND seq BETWEEN %s AND %s AND NOT indexed ORDER BY seq"
 _LOCK = """
 SELECT seq, indexed, memory_state IN ('none', 'pending') AS open FROM message
 WHERE agent_id = %s AND seq = ANY(%s) ORDER BY seq FOR UPDATE
@@ -27,9 +23,7 @@ UPDATE message SET memory_state = new.state, memory_reason = new.reason
 FROM unnest(%s::bigint[], %s::text[], %s::text[]) AS new(seq, state, reason)
 WHERE message.agent_id = %s AND message.seq = new.seq
 """
-_WINDOW = """
-WHERE agent_id = %s AND remember = 'auto' AND memory_state = 'none' ORDER BY seq
-"""
+_WINDOW = "agent_id = %s AND remember = 'auto' AND memory_state = 'none' ORDER BY seq"
 _RECENT_FROM = """
 SELECT seq FROM message WHERE agent_id = %s AND role = 'user' ORDER BY seq DESC OFFSET %s LIMIT 1
 """
@@ -77,14 +71,14 @@ def handed_messages(
 
     ``only`` these seqs, if given.
     """
-    return _messages(connection, _HANDED, (agent_id, *seqs, list(remember), only, only))
+    return select_messages(connection, _HANDED, (agent_id, *seqs, list(remember), only, only))
 
 
 def unindexed_messages(
     connection: Connection, agent_id: str, seqs: tuple[int, int]
 ) -> list[Message]:
     """Return the messages between two seqs that have no index yet."""
-    return _messages(connection, _UNINDEXED, (agent_id, *seqs))
+    return select_messages(connection, _UNINDEXED, (agent_id, *seqs))
 
 
 def lock_messages(connection: Connection, agent_id: str, seqs: Sequence[int]) -> Locked:
@@ -109,7 +103,7 @@ def mark_memory(
 
 def window_messages(connection: Connection, agent_id: str) -> list[Message]:
     """Return the ``auto`` messages that have not been handed over (R19)."""
-    return _messages(connection, _WINDOW, (agent_id,))
+    return select_messages(connection, _WINDOW, (agent_id,))
 
 
 def recent_from(connection: Connection, agent_id: str, interactions: int) -> int | None:
@@ -143,7 +137,3 @@ def unasked_messages(connection: Connection, agent_id: str, ids: Sequence[str]) 
 def mark_asked(connection: Connection, agent_id: str, seqs: Sequence[int]) -> None:
     """Mark messages as handed to memory by request, regardless of their ``remember``."""
     connection.exec_driver_sql(_MARK_ASKED, (agent_id, list(seqs)))
-
-
-def _messages(connection: Connection, where: str, values: tuple[Any, ...]) -> list[Message]:
-    return [to_message(row) for row in connection.exec_driver_sql(_SELECT + where, values)]

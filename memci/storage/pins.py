@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Row
 from memci.domain.pages.automatic_pins import bound_to
 from memci.domain.pages.pins import Maker, Pin, PinKind
 from memci.message import Message
-from memci.storage.messages import COLUMNS, read_messages, to_message
+from memci.storage.messages import read_messages, select_messages
 
 # The newest number is kept without content after unpinning: numbers are never reused.
 _LIST = """
@@ -17,9 +17,6 @@ SELECT number, kind, text, message_seq, span_start, span_end, pinned_by, user_id
        unpinned_at IS NOT NULL AS unpinned
 FROM pin WHERE agent_id = %s ORDER BY number
 """
-_BY_ID = f"""
-SELECT {COLUMNS} FROM message WHERE agent_id = %s AND id = %s
-"""  # noqa: S608 - a constant of another module
 _ADD = """
 INSERT INTO pin (agent_id, number, kind, text, message_seq, pinned_by, created_at, user_id,
                  span_start, span_end)
@@ -86,8 +83,8 @@ def _messages(
 
 def message_by_id(connection: Connection, agent_id: str, message_id: str) -> Message | None:
     """Return the message of an id, or None."""
-    row = connection.exec_driver_sql(_BY_ID, (agent_id, message_id)).first()
-    return None if row is None else to_message(row)
+    found = select_messages(connection, "agent_id = %s AND id = %s", (agent_id, message_id))
+    return found[0] if found else None
 
 
 def save_pins(

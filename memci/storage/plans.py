@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Row
 from memci.domain.pages.tree import Viewer
 from memci.domain.session.plan import Plan, Step, StepState
 from memci.message import Message, Role
-from memci.storage.messages import COLUMNS, in_session, to_message
+from memci.storage.messages import in_session, select_messages
 
 _OF_SESSION = """
 SELECT made_seq, session_id, user_id FROM plan
@@ -35,10 +35,7 @@ _TRACK = """
 INSERT INTO tracking (agent_id, seq) VALUES (%s, %s)
 ON CONFLICT (agent_id) DO UPDATE SET seq = excluded.seq
 """
-_UNTRACKED = f"""
-SELECT {COLUMNS} FROM message
-WHERE agent_id = %s AND seq > %s AND role = ANY(%s) ORDER BY seq LIMIT %s
-"""  # noqa: S608 - a constant of another module
+_UNTRACKED = "agent_id = %s AND seq > %s AND role = ANY(%s) ORDER BY seq LIMIT %s"
 # For a message without a user: the user of its session at that time.
 _WHOSE = """
 SELECT m.seq, (SELECT b.user_id FROM message b
@@ -100,11 +97,10 @@ def save_plan(connection: Connection, agent_id: str, plan: Plan) -> None:
 
 def untracked_messages(connection: Connection, agent_id: str, most: int) -> Untracked:
     """Return at most ``most`` messages that the tracker has not read."""
-    seq = connection.exec_driver_sql(_TRACKED, (agent_id,)).scalar() or 0
+    seq = tracked_seq(connection, agent_id)
     last = last_seq(connection, agent_id)
     roles = [Role.USER.value, Role.ASSISTANT.value]
-    rows = connection.exec_driver_sql(_UNTRACKED, (agent_id, seq, roles, most)).all()
-    messages = [to_message(row) for row in rows]
+    messages = select_messages(connection, _UNTRACKED, (agent_id, seq, roles, most))
     more = len(messages) == most
     return Untracked(seq, messages[-1].seq if more else max(last, seq), messages, more)
 

@@ -15,7 +15,7 @@ from sqlalchemy import Connection
 from memci.domain.memory.message_filter import ECHO_INTERACTIONS
 from memci.domain.memory.node import NodeEvent
 from memci.storage.erasure.erase import agents_without_erasure
-from memci.storage.messages import COLUMNS, stored_seqs, to_message
+from memci.storage.messages import select_messages, stored_seqs
 from memci.storage.network.node_history import append_history
 from memci.storage.session import batches, rows, sending
 
@@ -155,10 +155,7 @@ _RECEIPTS = """
 SELECT DISTINCT at_seq, given, nodes FROM receipt
  WHERE agent_id = %s AND at_seq >= %s AND at_seq < %s ORDER BY at_seq
 """
-_MESSAGES = f"""
-SELECT {COLUMNS} FROM message WHERE agent_id = %s AND seq = ANY(%s)
-   AND coalesce(length(content), 0) <= %s
-"""  # noqa: S608 - a constant of this package
+_MESSAGES = "agent_id = %s AND seq = ANY(%s) AND coalesce(length(content), 0) <= %s"
 _NODES = "SELECT id, content FROM node WHERE agent_id = %s AND id = ANY(%s) AND kind = 'memory'"
 # Texts read at once.
 _AT_ONCE = 100
@@ -209,8 +206,8 @@ def messages_given(
 ) -> Iterator[tuple[int, str]]:
     """Yield messages as (seq, text), reading a few at a time."""
     for some in batches(seqs, _AT_ONCE):
-        rows = connection.exec_driver_sql(_MESSAGES, (agent_id, some, _LONGEST))
-        yield from ((each.seq, each.text) for each in map(to_message, rows))
+        found = select_messages(connection, _MESSAGES, (agent_id, some, _LONGEST))
+        yield from ((each.seq, each.text) for each in found)
 
 
 def memories_given(

@@ -1,7 +1,7 @@
 """Summaries of sessions in the database, their users, and who may see them (R8)."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 
 from sqlalchemy import Connection, RowMapping
@@ -33,8 +33,8 @@ SELECT {_COLUMNS} FROM summary
 _SAVE = """
 INSERT INTO summary (agent_id, session_id, user_id, users, from_seq, through_seq, text, tokens,
                      model, final, counted_seq)
-VALUES (%(agent)s, %(session)s, %(user)s, %(users)s, %(from)s, %(through)s, %(text)s, %(tokens)s,
-        %(model)s, %(final)s, %(through)s)
+VALUES (%(agent)s, %(session_id)s, %(user_id)s, %(users)s, %(from_seq)s, %(through_seq)s, %(text)s,
+        %(tokens)s, %(model)s, %(final)s, %(through_seq)s)
 ON CONFLICT (agent_id, session_id, user_id) DO UPDATE
 SET users = excluded.users, from_seq = excluded.from_seq, through_seq = excluded.through_seq,
     text = excluded.text, tokens = excluded.tokens, model = excluded.model,
@@ -150,16 +150,11 @@ def list_summaries(
 def save_summary(connection: Connection, agent_id: str, summary: StoredSummary) -> None:
     """Replace the summary of a session and user; messages after it are not counted yet."""
     values = {
+        **asdict(summary),
         "agent": agent_id,
-        "session": summary.session_id or "",
-        "user": summary.user_id or "",
+        "session_id": summary.session_id or "",
+        "user_id": summary.user_id or "",
         "users": sorted(summary.users),
-        "from": summary.from_seq,
-        "through": summary.through_seq,
-        "text": summary.text,
-        "tokens": summary.tokens,
-        "model": summary.model,
-        "final": summary.final,
     }
     connection.exec_driver_sql(_SAVE, values)
 

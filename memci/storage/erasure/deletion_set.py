@@ -9,7 +9,8 @@ from sqlalchemy import Connection
 from memci.language.names import Entity, names_entity
 from memci.message import Message
 from memci.storage.erasure.pages import DeletedPages, find_deleted_pages
-from memci.storage.messages import COLUMNS, read_messages, stored_seqs, to_message
+from memci.storage.messages import read_messages, select_messages, stored_seqs
+from memci.storage.network.nodes import entity_nodes
 from memci.storage.session import batches
 from memci.storage.summaries import losing_summaries
 
@@ -47,7 +48,6 @@ SELECT e.id, e.entity_key FROM node e
 _MENTIONS = """
 SELECT DISTINCT details->>'entity' FROM replay_log WHERE agent_id = %s AND event = 'mentioned'
 """
-_ENTITIES_BY_KEY = "SELECT entity_key, id FROM node WHERE agent_id = %s AND entity_key = ANY(%s)"
 # Messages of those memories at entities that stay; the newest first, as they are the likeliest to
 # name current topics.
 _NAMING_MESSAGES = """
@@ -198,8 +198,7 @@ def _mentioned_names(
     """
     mentions = connection.exec_driver_sql(_MENTIONS, (agent_id,)).scalars()
     keys = {name: Entity.named(name).key for name in mentions}
-    found = connection.exec_driver_sql(_ENTITIES_BY_KEY, (agent_id, list(set(keys.values()))))
-    nodes = {row.entity_key: row.id for row in found}
+    nodes = entity_nodes(connection, agent_id, set(keys.values()))
     erased = {key for key, node in nodes.items() if node in set(entities)}
     open_keys = set(keys.values()) - nodes.keys()
     for some in batches(seqs, _AT_ONCE):
@@ -257,10 +256,6 @@ _BY_CHARACTERS = f"""
 SELECT m.seq FROM message m WHERE m.agent_id = %(agent)s AND {_CHARACTERS}
  ORDER BY m.seq DESC LIMIT %(most)s
 """  # noqa: S608 - constants of this module
-_NOT_INDEXED = f"""
-SELECT {COLUMNS} FROM message m WHERE m.agent_id = %s AND NOT m.indexed
- ORDER BY m.seq DESC LIMIT %s
-"""  # noqa: S608 - constants of this package
 
 
 def find_seqs_by_words(
@@ -283,4 +278,5 @@ def find_seqs_by_words(
 
 def unindexed_messages(connection: Connection, agent_id: str, *, most: int) -> list[Message]:
     """Return the newest messages whose terms are not indexed yet."""
-    return [to_message(row) for row in connection.exec_driver_sql(_NOT_INDEXED, (agent_id, most))]
+    where = "agent_id = %s AND NOT indexed ORDER BY seq DESC LIMIT %s"
+    return select_messages(connection, where, (agent_id, most))

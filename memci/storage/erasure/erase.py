@@ -114,18 +114,14 @@ def erase_messages(connection: Connection, agent_id: str, deletion: DeletionSet)
     nodes = [*deletion.nodes, *deletion.former_nodes]
     values: dict[str, Any] = {
         "agent": agent_id,
-        "seqs": list(deletion.seqs),
-        "nodes": deletion.nodes,
-        "former_nodes": list(deletion.former_nodes),
-        "repeated": list(deletion.repeated),
-        "names": list(deletion.names),
         "named": list(deletion.named_by),
         "named_by": list(deletion.named_by.values()),
         "session": deletion.session_id,
         "pages": list(deletion.pages.deleted),
         "reworded": list(deletion.pages.reworded),
-        "pins": list(deletion.pins),
     }
+    for name in ("seqs", "nodes", "former_nodes", "repeated", "names", "pins"):
+        values[name] = list(getattr(deletion, name))
     values["hashes"] = list(connection.exec_driver_sql(_HASHES, values).scalars())
     connection.exec_driver_sql(_BURY, values)
     reword_pages(connection, agent_id, deletion.pages.reworded, deletion.seqs)

@@ -1,6 +1,7 @@
 """Links between nodes, and the focus list (M5)."""
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import astuple
 
 from sqlalchemy import Connection
 
@@ -49,13 +50,7 @@ UPDATE link SET relation = %s WHERE agent_id = %s AND target = ANY(%s) AND relat
 def add_links(connection: Connection, agent_id: str, links: Sequence[node.Link]) -> None:
     """Write new links."""
     if links:
-        columns = (
-            [each.source for each in links],
-            [each.target for each in links],
-            [each.relation for each in links],
-            [each.strength for each in links],
-            [each.hint for each in links],
-        )
+        columns = map(list, zip(*map(astuple, links), strict=True))
         connection.exec_driver_sql(_ADD, (agent_id, *columns))
 
 

@@ -8,7 +8,7 @@ write the log of the rebuilt network.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -113,15 +113,8 @@ def last_edition(connection: Connection, agent_id: str) -> LastEdition | None:
 
 def save_edition(connection: Connection, agent_id: str, edition: Edition) -> None:
     """Store the progress of an edition."""
-    values = {
-        "agent": agent_id,
-        "number": edition.number,
-        "state": edition.state,
-        "place": edition.place,
-        "scanned": edition.scanned,
-        "settled": edition.settled,
-        "finished": edition.state in {EditionState.SWITCHED, EditionState.DROPPED},
-    }
+    finished = edition.state in {EditionState.SWITCHED, EditionState.DROPPED}
+    values = {**_values(agent_id, edition), "finished": finished}
     connection.exec_driver_sql(_SAVE, values)
 
 
@@ -197,13 +190,13 @@ WHERE NOT EXISTS (SELECT FROM longer)
 _NEXT = """
 SELECT place, event, job_id, seqs, pass_number, scanned, ended, details FROM replay_log
 WHERE agent_id = %(agent)s AND place >= %(place)s
-AND (%(cut)s::bigint IS NULL OR place <= %(cut)s OR place > %(begun)s)
+AND (%(cut_at)s::bigint IS NULL OR place <= %(cut_at)s OR place > %(begun_at)s)
 ORDER BY place LIMIT 2
 """
 _COUNTS = """
 SELECT count(*) FILTER (WHERE place < %(place)s OR (place = %(place)s AND %(settled)s)), count(*)
 FROM replay_log WHERE agent_id = %(agent)s
-AND (%(cut)s::bigint IS NULL OR place <= %(cut)s OR place > %(begun)s)
+AND (%(cut_at)s::bigint IS NULL OR place <= %(cut_at)s OR place > %(begun_at)s)
 """
 _END = "SELECT coalesce(max(place), 0) FROM replay_log WHERE agent_id = %s"
 _FIRST_BEYOND = """
@@ -237,16 +230,8 @@ def log_scanned(
 def next_entry(connection: Connection, agent_id: str, edition: Edition) -> ReplayEntry | None:
     """Return the first log entry that an edition has not completely replayed."""
     for row in connection.exec_driver_sql(_NEXT, _values(agent_id, edition)):
-        entry = ReplayEntry(
-            place=row.place,
-            event=ReplayEvent(row.event),
-            job_id=row.job_id,
-            seqs=tuple(row.seqs),
-            pass_number=row.pass_number,
-            scanned=row.scanned,
-            ended=row.ended,
-            details=row.details,
-        )
+        place, event, job_id, seqs, *rest = row
+        entry = ReplayEntry(place, ReplayEvent(event), job_id, tuple(seqs), *rest)
         if not edition.has_done(entry):
             return entry
     return None
@@ -270,10 +255,4 @@ def first_beyond(connection: Connection, agent_id: str, seq: int) -> int | None:
 
 
 def _values(agent_id: str, edition: Edition) -> dict[str, Any]:
-    return {
-        "agent": agent_id,
-        "place": edition.place,
-        "settled": edition.settled,
-        "cut": edition.cut_at,
-        "begun": edition.begun_at,
-    }
+    return {**asdict(edition), "agent": agent_id}

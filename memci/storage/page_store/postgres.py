@@ -17,8 +17,10 @@ _LOAD = "SELECT text FROM page_text WHERE agent_id = %s AND page_id = %s AND ver
 _DELETE = "DELETE FROM page_text WHERE agent_id = %s AND page_id = %s AND version = %s"
 _PAIRS = "unnest(%(pages)s::text[], %(versions)s::bigint[]) AS wanted (page_id, version)"
 _LOAD_MANY = f"""
-SELECT page_id, version, text FROM {_PAIRS} JOIN page_text USING (page_id, version)
-WHERE agent_id = %(agent)s
+SELECT note.* FROM {_PAIRS} CROSS JOIN LATERAL (
+    SELECT page_id, version, text FROM page_text
+     WHERE agent_id = %(agent)s AND page_id = wanted.page_id AND version = wanted.version
+    OFFSET 0) AS note
 """  # noqa: S608 - a constant of this module
 _DELETE_MANY = f"""
 DELETE FROM page_text AS body USING {_PAIRS}
@@ -71,8 +73,7 @@ class PostgresPageStore(PageStore):
         if not keys:
             return {}
         with self._reading(keys[0].agent_id) as connection:
-            rows = connection.exec_driver_sql(_LOAD_MANY, _values_of(keys)).all()
-        return {TextKey(keys[0].agent_id, row.page_id, row.version): row.text for row in rows}
+            return load_texts(connection, keys)
 
     def delete_many(self, keys: Sequence[TextKey]) -> None:
         if keys:
@@ -88,6 +89,14 @@ class PostgresPageStore(PageStore):
         if self._joined is not None:
             return nullcontext(self._joined)
         return self._database.agent_snapshot(agent_id)
+
+
+def load_texts(connection: Connection, keys: Sequence[TextKey]) -> dict[TextKey, str]:
+    """Return the texts of one agent that the database has."""
+    if not keys:
+        return {}
+    rows = connection.exec_driver_sql(_LOAD_MANY, _values_of(keys))
+    return {TextKey(keys[0].agent_id, row.page_id, row.version): row.text for row in rows}
 
 
 def _values_of(keys: Sequence[TextKey]) -> dict[str, Any]:

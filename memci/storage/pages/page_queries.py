@@ -7,6 +7,7 @@ from memci.domain.pages.tree import Viewer, VisibleTree
 from memci.domain.pages.window_text import ContentReader, PageContent
 from memci.storage.messages import IS_NOTE, in_session, last_speaker
 from memci.storage.page_store.port import TextKey
+from memci.storage.page_store.postgres import load_texts
 from memci.storage.pages.tree import page_from_row, read_visible, settled_seq
 from memci.storage.session import Connection
 
@@ -81,31 +82,20 @@ def note_keys(connection: Connection, agent_id: str) -> set[TextKey]:
     return {TextKey(agent_id, row.id, row.text_version) for row in rows}
 
 
-# Only texts in the database: no listing waits for a network.
-_TEXTS = """
-SELECT note.page_id, note.text
-  FROM unnest(%(pages)s::text[], %(versions)s::bigint[]) AS wanted (page, version)
- CROSS JOIN LATERAL (SELECT page_id, text FROM page_text
-                      WHERE agent_id = %(agent)s AND page_id = wanted.page
-                        AND version = wanted.version OFFSET 0) AS note
-"""
-
-
 def listed_pages(
     connection: Connection, agent_id: str, viewer: Viewer
 ) -> tuple[VisibleTree, ContentReader]:
-    """Return the pages that a viewer sees outside active chapters, and their content."""
+    """Return the pages that a viewer sees outside active chapters, and their content.
+
+    Only texts in the database: no listing waits for a network.
+    """
     tree = read_visible(connection, agent_id, viewer, ()).tree
-    open_notes = [
-        each for each in tree.pages.values() if each.expanded and each.text_version is not None
+    keys = [
+        TextKey(agent_id, each.index, each.text_version)
+        for each in tree.pages.values()
+        if each.expanded and each.text_version is not None
     ]
-    values = {
-        "agent": agent_id,
-        "pages": [each.index for each in open_notes],
-        "versions": [each.text_version for each in open_notes],
-    }
-    rows = connection.exec_driver_sql(_TEXTS, values) if open_notes else ()
-    texts: dict[str, str] = {row.page_id: row.text for row in rows}
+    texts = {key.page: text for key, text in load_texts(connection, keys).items()}
     return VisibleTree(tree, viewer.session_id), lambda page: PageContent(
         text=texts.get(page.index, "")
     )

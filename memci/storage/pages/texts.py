@@ -9,15 +9,12 @@ from memci.domain.pages.text_search import words_in_text
 from memci.domain.pages.window_text import PageContent
 from memci.errors import NotFoundError
 from memci.message import Message
-from memci.storage.messages import COLUMNS, IS_NOTE, to_message
+from memci.storage.messages import COLUMNS, IS_NOTE, select_messages, to_message
 from memci.storage.page_store.port import PageStore, TextKey, new_version
 from memci.storage.page_store.wrappers import prefetch
 from memci.storage.pages.page_queries import session_viewer
 from memci.storage.session import Connection, Database
 
-_UNSETTLED = f"""
-SELECT {COLUMNS} FROM message WHERE agent_id = %s AND seq > %s ORDER BY seq LIMIT %s
-"""  # noqa: S608 - a constant of another module
 # One index range a page: without OFFSET 0 the planner may read all messages.
 _SHOWN = f"""
 SELECT said.*, span.page
@@ -35,8 +32,8 @@ ORDER BY said.seq
 
 def unsettled_messages(connection: Connection, agent_id: str, seq: int, most: int) -> list[Message]:
     """Return the messages after a seq, ascending, at most ``most``."""
-    rows = connection.exec_driver_sql(_UNSETTLED, (agent_id, seq, most))
-    return [to_message(row) for row in rows]
+    where = "agent_id = %s AND seq > %s ORDER BY seq LIMIT %s"
+    return select_messages(connection, where, (agent_id, seq, most))
 
 
 def shown_messages(

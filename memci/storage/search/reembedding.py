@@ -10,13 +10,13 @@ from sqlalchemy import Connection
 from memci.domain.documents import searched_text
 from memci.storage.frameworks.items import Place as ItemPlace
 from memci.storage.frameworks.items import place_of
-from memci.storage.messages import COLUMNS, to_message
+from memci.storage.messages import select_messages
 from memci.storage.search.index import Embedded, EmbeddedPassages, write_parts
 from memci.storage.search.vectors import VectorModel, Vectors, to_text
 
 _OTHER = "(v.model <> %(model)s OR vector_dims(v.embedding) <> %(dimension)s)"
 _MESSAGES = f"""
-SELECT {COLUMNS} FROM message WHERE agent_id = %(agent)s AND seq IN (
+agent_id = %(agent)s AND seq IN (
     SELECT v.seq FROM message_vector v
     WHERE v.agent_id = %(agent)s AND v.seq > %(after)s AND {_OTHER} ORDER BY v.seq LIMIT %(limit)s)
 ORDER BY seq
@@ -100,7 +100,7 @@ def stale_texts(
 ) -> StaleTexts:
     """Return an agent's next texts with vectors of another model."""
     values = _values(agent_id, model, after.seq, limit)
-    found = map(to_message, connection.exec_driver_sql(_MESSAGES, values))
+    found = select_messages(connection, _MESSAGES, values)
     messages = {message.seq: message.searched for message in found}
     nodes = stale_nodes(connection, agent_id, model, after.node_id, limit - len(messages))
     left = limit - len(messages) - len(nodes)
