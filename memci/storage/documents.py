@@ -24,6 +24,7 @@ from memci.domain.documents import (
 )
 from memci.storage.search.index import Embedded, Terms, posting_columns
 from memci.storage.search.vectors import to_text
+from memci.storage.session import batches
 
 # In batches, since no statement may last for a minute.
 _BITE = 500
@@ -340,8 +341,7 @@ def replace_chunks(
     connection.exec_driver_sql(_FORGET_BODY, (owner, document_id))
     last = int(connection.exec_driver_sql(_GIVE_IDS, (len(chunks), owner)).scalar_one())
     first = last - len(chunks) + 1
-    for start in range(0, len(chunks), _AT_ONCE):
-        some = list(enumerate(chunks))[start : start + _AT_ONCE]
+    for some in batches(enumerate(chunks), _AT_ONCE):
         connection.exec_driver_sql(_ADD, (owner, first, document_id, *_columns(some)))
     values = (DocumentState.INDEXING, None, len(chunks), owner, document_id)
     connection.exec_driver_sql(_STATE, values)

@@ -46,13 +46,13 @@ UPDATE summary SET counted_seq = %s, counted_tokens = %s, final = %s
 WHERE agent_id = %s AND session_id = %s AND user_id = ''
 """
 # Summaries with erased messages; new ones are made of the remaining messages.
-_LOSING = """
-SELECT DISTINCT session_id FROM summary JOIN (
+FIRST_ERASED = """(
     SELECT coalesce(session_id, '') AS session, min(seq) AS first FROM message
-     WHERE agent_id = %(agent)s AND seq = ANY(%(seqs)s::bigint[]) GROUP BY 1) AS erased
-    ON session_id = erased.session
+     WHERE agent_id = %(agent)s AND seq = ANY(%(seqs)s::bigint[]) GROUP BY 1) AS erased"""
+_LOSING = f"""
+SELECT DISTINCT session_id FROM summary JOIN {FIRST_ERASED} ON session_id = erased.session
  WHERE agent_id = %(agent)s AND text <> '' AND through_seq >= erased.first
-"""
+"""  # noqa: S608 - a constant of this module
 _OPEN = """
 INSERT INTO summary (agent_id, session_id, user_id) VALUES (%s, %s, '') ON CONFLICT DO NOTHING
 """

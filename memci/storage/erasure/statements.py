@@ -28,6 +28,7 @@ from sqlalchemy import Column, Table
 from sqlalchemy.dialects.postgresql import ARRAY
 
 from memci.storage.schema import metadata
+from memci.storage.summaries import FIRST_ERASED
 
 # The values of erased rows, and their type, by the column that identifies the rows.
 _ERASED_KEYS = {
@@ -160,19 +161,15 @@ _BEFORE_DELETION: Mapping[str, tuple[str, ...]] = {
     ),
     "summary": (
         # Summaries with erased messages are deleted, and made again from the remaining ones.
-        """
-        DELETE FROM summary USING (
-            SELECT coalesce(session_id, '') AS session, min(seq) AS first FROM message
-             WHERE agent_id = %(agent)s AND seq = ANY(%(seqs)s::bigint[]) GROUP BY 1) AS erased
+        f"""
+        DELETE FROM summary USING {FIRST_ERASED}
          WHERE agent_id = %(agent)s AND session_id = erased.session AND through_seq >= erased.first
-        """,
+        """,  # noqa: S608 - a constant of ours
         # The count towards the next summary starts again, too.
-        """
-        UPDATE summary SET counted_seq = through_seq, counted_tokens = 0 FROM (
-            SELECT coalesce(session_id, '') AS session, min(seq) AS first FROM message
-             WHERE agent_id = %(agent)s AND seq = ANY(%(seqs)s::bigint[]) GROUP BY 1) AS erased
+        f"""
+        UPDATE summary SET counted_seq = through_seq, counted_tokens = 0 FROM {FIRST_ERASED}
          WHERE agent_id = %(agent)s AND session_id = erased.session AND counted_seq >= erased.first
-        """,
+        """,  # noqa: S608 - a constant of ours
         # Its name is deleted with the last message of a session.
         """
         DELETE FROM summary WHERE agent_id = %(agent)s AND session_id <> '' AND NOT EXISTS (

@@ -10,7 +10,7 @@ from memci.storage.page_store.port import PageStore, TextKey
 from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.page_store.s3 import S3PageStore
 from memci.storage.page_store.wrappers import CachedPageStore, MovingPageStore, TextCache
-from memci.storage.session import Database
+from memci.storage.session import Database, batches
 
 _FOLDER = "pages"  # in the data folder
 _CACHE_BYTES = 16 * 1024 * 1024  # of texts that a process has read
@@ -65,8 +65,7 @@ def remove_texts(store: PageStore, agent_id: str, keys: Collection[TextKey]) -> 
 
     Raises ``PageStoreError`` if the store does not answer or still has one; a retry continues.
     """
-    texts = list(keys)
-    for at in range(0, len(texts), _AT_ONCE):
-        store.delete_many(texts[at : at + _AT_ONCE])
+    for some in batches(keys, _AT_ONCE):
+        store.delete_many(some)
     if keys and not set(keys).isdisjoint(store.list(agent_id)):
         raise PageStoreError

@@ -24,14 +24,7 @@ _ADD = """
 INSERT INTO page_step (agent_id, number, operations, changes, user_id)
 VALUES (%s, %s, %s, %s::jsonb, %s)
 """
-_TO_UNDO = f"""
-SELECT number, operations, changes FROM page_step
-WHERE {_WHOSE} AND NOT undone ORDER BY number DESC LIMIT 1
-"""  # noqa: S608 - as above
-_TO_REDO = f"""
-SELECT number, operations, changes FROM page_step
-WHERE {_WHOSE} AND undone ORDER BY number LIMIT 1
-"""  # noqa: S608 - as above
+_FIND = f"SELECT number, operations, changes FROM page_step WHERE {_WHOSE} AND "  # noqa: S608 - as above
 _WORDS = """
 SELECT change->>'index' AS page, side.fields->>'name' AS name,
        side.fields->>'description' AS description, side.fields->'entries' AS entries
@@ -73,12 +66,12 @@ def add_step(
 
 def step_to_undo(connection: Connection, agent_id: str, user_id: str | None) -> Step | None:
     """Return a user's newest step that is not undone."""
-    return _find(connection, agent_id, user_id, _TO_UNDO)
+    return _find(connection, agent_id, user_id, "NOT undone ORDER BY number DESC LIMIT 1")
 
 
 def step_to_redo(connection: Connection, agent_id: str, user_id: str | None) -> Step | None:
     """Return the user's step that was undone last."""
-    return _find(connection, agent_id, user_id, _TO_REDO)
+    return _find(connection, agent_id, user_id, "undone ORDER BY number LIMIT 1")
 
 
 def mark_undone(connection: Connection, agent_id: str, number: int, *, undone: bool) -> None:
@@ -98,11 +91,9 @@ def words_of_steps(
     return words
 
 
-def _find(
-    connection: Connection, agent_id: str, user_id: str | None, statement: str
-) -> Step | None:
+def _find(connection: Connection, agent_id: str, user_id: str | None, which: str) -> Step | None:
     values = {"agent": agent_id, "user": user_id}
-    row = connection.exec_driver_sql(_for_user(statement, user_id), values).first()
+    row = connection.exec_driver_sql(_for_user(_FIND + which, user_id), values).first()
     if row is None:
         return None
     edits = [
