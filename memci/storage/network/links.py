@@ -11,6 +11,11 @@ from memci.domain.memory.parameters import MemoryParameters
 from memci.language.detection import Language
 from memci.language.names import Entity
 
+# The importance of a node: the sum of its own links whose target lives (M11).
+IMPORTANCE = """coalesce((
+    SELECT sum(l.strength) FROM link l WHERE l.agent_id = {node}.agent_id AND l.source = {node}.id
+       AND EXISTS (SELECT 1 FROM node t WHERE t.agent_id = l.agent_id AND t.id = l.target)
+    ), 0::float8)"""
 _ADD = """
 INSERT INTO link (agent_id, source, target, relation, strength, hint)
 SELECT %s, * FROM unnest(%s::bigint[], %s::bigint[], %s::text[], %s::float8[], %s::text[])

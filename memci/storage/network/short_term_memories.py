@@ -22,7 +22,7 @@ from memci.domain.memory.node import (
 )
 from memci.language.detection import Language
 from memci.language.times.calendar import at_offset, offset_of
-from memci.storage.network.links import add_links
+from memci.storage.network.links import IMPORTANCE, add_links
 from memci.storage.network.node_history import append_history
 
 _NEXT_IDS = """
@@ -203,11 +203,7 @@ sessions AS MATERIALIZED (
 """
 _DUE = f"""
 WITH {_SESSIONS}
-SELECT n.id, n.worth,
-       coalesce((SELECT sum(l.strength) FROM link l
-                  WHERE l.agent_id = n.agent_id AND l.source = n.id AND EXISTS (
-                        SELECT 1 FROM node t WHERE t.agent_id = l.agent_id AND t.id = l.target)
-                ), 0::float8) AS importance,
+SELECT n.id, {IMPORTANCE.format(node="n")} AS importance, n.worth,
        EXISTS (SELECT 1 FROM trail t WHERE t.agent_id = n.agent_id AND t.node_id = n.id
                   AND t.event = 'used') AS used
   FROM node n LEFT JOIN sessions s USING (session_id)
@@ -309,10 +305,7 @@ def due_memories(connection: Connection, agent_id: str, term: Term) -> list[DueM
         "silence": term.silence,
         "all": term.over,
     }
-    return [
-        DueMemory(row.id, row.importance, row.worth, row.used)
-        for row in connection.exec_driver_sql(_DUE, values)
-    ]
+    return [DueMemory(*row) for row in connection.exec_driver_sql(_DUE, values)]
 
 
 def made_of(

@@ -15,6 +15,7 @@ from memci.domain.search.supersession import Ended
 from memci.language.times.calendar import at_offset
 from memci.message import Message, Role
 from memci.storage.messages import COLUMNS, to_message
+from memci.storage.network.links import IMPORTANCE
 from memci.storage.reading.messages import of_user
 from memci.storage.reading.recall import Visibility
 from memci.storage.search.find import Restriction
@@ -135,15 +136,12 @@ def list_trail(
 _IMPORTANT = """
 SELECT m.id, m.content, m.message_seqs, coalesce(m.said_at, m.created_at), m.session_id,
        m.said_offset
-  FROM node m LEFT JOIN LATERAL (
-       SELECT sum(l.strength) AS importance FROM link l
-        WHERE l.agent_id = m.agent_id AND l.source = m.id AND EXISTS (
-              SELECT 1 FROM node t WHERE t.agent_id = l.agent_id AND t.id = l.target)) own ON true
+  FROM node m
  WHERE m.agent_id = %(agent)s AND m.id = ANY(%(nodes)s) AND m.kind = 'memory'
 """
 _NEWEST = "SELECT m.id FROM node m WHERE m.agent_id = %(agent)s AND m.kind = 'memory'"
 _LATEST = "ORDER BY m.id DESC LIMIT %(limit)s"
-_BEST = "ORDER BY coalesce(own.importance, 0) DESC, m.id DESC LIMIT %(limit)s"
+_BEST = f"ORDER BY {IMPORTANCE.format(node='m')} DESC, m.id DESC LIMIT %(limit)s"
 
 
 def newest_memories(

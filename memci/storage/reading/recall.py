@@ -11,6 +11,8 @@ from memci.domain.memory.node import NodeKind
 from memci.domain.memory.recall import Forgotten, Step
 from memci.language.detection import Language
 from memci.language.times.calendar import at_offset
+from memci.storage.network.links import IMPORTANCE
+from memci.storage.search.sources import message_filters
 from memci.storage.search.vectors import Vectors, to_text
 
 _SEEN = "SELECT n.id FROM node n WHERE n.agent_id = %(agent)s AND n.id = ANY(%(nodes)s) AND "
@@ -150,17 +152,14 @@ SELECT l.target, l.relation, l.strength, l.hint FROM link l
    AND {forgotten}
  ORDER BY l.strength DESC, l.source
 """
-_MEMORIES = """
+_MEMORIES = f"""
 SELECT n.id, n.content, n.phrase, n.type, n.language, n.message_seqs, n.said_at,
-       coalesce((SELECT sum(l.strength) FROM link l
-                  WHERE l.agent_id = n.agent_id AND l.source = n.id AND EXISTS (
-                        SELECT 1 FROM node t WHERE t.agent_id = l.agent_id AND t.id = l.target)
-                ), 0::float8),
+       {IMPORTANCE.format(node="n")},
        n.superseded_by, n.superseded_at, n.said_offset,
        CASE WHEN s.id IS NULL THEN n.said_offset ELSE s.said_offset END
   FROM node n LEFT JOIN node s ON s.agent_id = n.agent_id AND s.id = n.superseded_by
  WHERE n.agent_id = %s AND n.id = ANY(%s)
-"""
+"""  # noqa: S608 - a constant of another module
 # Restorable: a memory that was not erased, and the messages that it was created from are stored.
 _RESTORABLE = """
 SELECT t.node_id FROM trail t
@@ -440,11 +439,6 @@ def forgotten_at(
 
 def _made(visibility: Visibility) -> str:
     """Return the condition that a visible message became a memory."""
-    conditions = []
-    if visibility.session_id is not None or visibility.user_id is not None:
-        conditions.append(_IN_REACH_OF_SESSION)
-    if visibility.user_id is not None:
-        conditions.append("AND m.user_id = %(user)s")
-    if visibility.as_of is not None:
-        conditions.append("AND m.said_at <= %(as_of)s")
-    return _MADE.format(visibility=" ".join(conditions))
+    asked = [name for name, value in visibility.values.items() if value is not None]
+    reach = _IN_REACH_OF_SESSION if {"session", "user"}.intersection(asked) else ""
+    return _MADE.format(visibility=f"{reach} {message_filters(asked)}")

@@ -69,6 +69,11 @@ def counter(name: str, **info: Any) -> Column[Any]:
     return required(name, BigInteger, "0", **info)
 
 
+def counters(*names: str) -> list[Column[Any]]:
+    """Return several counters."""
+    return [counter(name) for name in names]
+
+
 def moment(name: str = "created_at", **info: Any) -> Column[Any]:
     """Return a column that takes the time of its transaction."""
     return Column(name, Instant, nullable=False, server_default=func.now(), info=info)

@@ -169,11 +169,7 @@ pass_log = columns.agent_table(
     columns.required("message_seq", sa.BigInteger),
     columns.moment("started_at"),
     columns.optional("finished_at", columns.Instant),
-    columns.counter("scanned"),
-    columns.counter("compressed"),
-    columns.counter("forgotten"),
-    columns.counter("broken"),
-    columns.counter("given_up"),
+    *columns.counters("scanned", "compressed", "forgotten", "broken", "given_up"),
     # The usage of language models.
     columns.optional("models", columns.Json, holds=archive_values.ModelUses),
     no_content=_NUMBERS,

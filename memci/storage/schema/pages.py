@@ -50,10 +50,7 @@ page = columns.agent_table(
     # Of a note: the version of its text in the page store (P14).
     columns.optional("text_version", sa.BigInteger, holds=archive_values.TextVersion),
     columns.required("recalls", sa.Integer, "0"),
-    columns.counter("recalled_at"),
-    columns.counter("entered_at"),
-    columns.counter("archived_at"),
-    columns.counter("opened_at"),
+    *columns.counters("recalled_at", "entered_at", "archived_at", "opened_at"),
     # The key of another session whose window shows it (P9).
     columns.required("chapter", sa.Text, "''", holds=archive_values.SessionKey),
     # The user in whose sessions alone it is visible; null: in all.

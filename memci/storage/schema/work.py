@@ -53,15 +53,10 @@ dead_letter = columns.agent_table(
 
 def _usage_columns() -> list[sa.Column[object]]:
     return [
-        columns.counter("calls"),
-        columns.counter("failures"),
-        columns.counter("prompt_tokens"),
-        columns.counter("completion_tokens"),
+        *columns.counters("calls", "failures", "prompt_tokens", "completion_tokens"),
         # US dollars; null: no price is known.
         columns.optional("cost", sa.Double),
-        columns.counter("unpriced"),
-        columns.counter("over_budget"),
-        columns.counter("fell_back"),
+        *columns.counters("unpriced", "over_budget", "fell_back"),
     ]
 
 
@@ -136,24 +131,16 @@ lane = columns.agent_table(
     columns.optional("compress_at", columns.Instant, local=True),
     columns.optional("not_before", columns.Instant, local=True),
     # Compression is due while requested > done, regardless of the number of requests.
-    columns.counter("compress_req"),
-    columns.counter("compress_done"),
+    *columns.counters("compress_req", "compress_done"),
     columns.optional("compress_cursor", columns.Json, holds=archive_values.PassCursorValue),
     columns.required("paused", sa.Boolean, "false"),
     columns.optional("halted_by", sa.Uuid, references="job.id"),
     # Counts of the agent's rows.
-    columns.counter("message_seq"),
-    columns.counter("last_node_id"),
-    columns.counter("pass_number"),
-    columns.counter("mentions"),
-    columns.counter("indexed_messages"),
-    columns.counter("indexed_terms"),
+    *columns.counters("message_seq", "last_node_id", "pass_number", "mentions"),
+    *columns.counters("indexed_messages", "indexed_terms"),
     # Of documents: their number, the last ids, and the indexed chunks (R9).
-    columns.counter("documents"),
-    columns.counter("last_document_id"),
-    columns.counter("last_chunk_id"),
-    columns.counter("indexed_chunks"),
-    columns.counter("chunk_terms"),
+    *columns.counters("documents", "last_document_id", "last_chunk_id"),
+    *columns.counters("indexed_chunks", "chunk_terms"),
     # How many of the messages up to message_seq were erased.
     columns.counter("erased_messages"),
     columns.required("epoch", sa.Integer, "0", local=True),
