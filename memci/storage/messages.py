@@ -30,10 +30,7 @@ SELECT id, seq, role, content, name, tool_calls, tool_call_id
 FROM message WHERE agent_id = %s AND id = ANY(%s)
 """
 _LAST = """
-SELECT session_id, user_id FROM message WHERE agent_id = %(agent)s ORDER BY seq DESC LIMIT 1
-"""
-_LAST_OF_SESSION = """
-SELECT session_id, user_id FROM message WHERE agent_id = %(agent)s AND session_id = %(session)s
+SELECT session_id, user_id FROM message WHERE agent_id = %(agent)s {of_session}
  ORDER BY seq DESC LIMIT 1
 """
 
@@ -107,8 +104,8 @@ def last_speaker(
 ) -> tuple[str | None, str | None] | None:
     """Return session and user of an agent's last message, of one session or of all."""
     values = {"agent": agent_id, "session": session_id}
-    statement = _LAST if session_id is None else _LAST_OF_SESSION
-    row = connection.exec_driver_sql(statement, values).first()
+    of_session = "" if session_id is None else "AND session_id = %(session)s"
+    row = connection.exec_driver_sql(_LAST.format(of_session=of_session), values).first()
     return None if row is None else (row.session_id, row.user_id)
 
 

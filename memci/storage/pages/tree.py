@@ -21,6 +21,7 @@ from memci.domain.pages.page import (
     session_key,
 )
 from memci.domain.pages.tree import Tree, TreeCounters, Viewer
+from memci.storage.messages import stored_seqs
 from memci.storage.schema.pages import page as page_table
 
 # Columns of a page's fields of the same name.
@@ -139,7 +140,6 @@ WHERE agent_id = %(agent)s AND number > 0 AND NOT (named AND summarized) AND (co
           AND later.session_id IS NULL AND later.number > 0 AND later.last_seq > page.last_seq))
 ORDER BY number DESC LIMIT %(most)s
 """
-_STORED = "SELECT count(*) FROM message WHERE agent_id = %s AND seq = ANY(%s)"
 
 
 def unnamed_pages(connection: Connection, agent_id: str, most: int) -> list[str]:
@@ -150,8 +150,7 @@ def unnamed_pages(connection: Connection, agent_id: str, most: int) -> list[str]
 
 def messages_exist(connection: Connection, agent_id: str, seqs: list[int]) -> bool:
     """Return True if all of these messages are stored."""
-    found = connection.exec_driver_sql(_STORED, (agent_id, seqs)).scalar_one()
-    return int(found) == len(set(seqs))
+    return set(stored_seqs(connection, agent_id, seqs)) == set(seqs)
 
 
 _SETTLED = "SELECT settled_seq FROM page_tree WHERE agent_id = %s"
