@@ -71,13 +71,14 @@ def crowded(shared_postgres: Any) -> Iterator[Database]:
 
 @pytest.mark.parametrize(
     "statement",
-    ["_TAIL", "_BY_WORDS", "_BY_MEANING", "_OTHERS", "_COUNT", "_FREQUENCY", "_UNINDEXED"],
+    ["_TAIL", "_BY_WORDS", "_BY_MEANING", "_LIST", "_COUNT", "_FREQUENCY", "_UNINDEXED"],
 )
 def test_only_items_of_the_agent_are_read_by_index(crowded: Database, statement: str):
     conditions, values = where_below("ada", ["facts"], {"n": {"$gt": 100}})
     values |= {
         "terms": ["term3", "term7"], "weights": [3.0, 3.0], "mean": 3.0, "k1": 1.2, "b": 0.75,
         "model": MODEL, "vector": "[1,0]", "most": 200, "limit": 256,
+        "offset": 0,
     }  # fmt: skip
     query = getattr(item_index, statement).format(conditions=conditions)
     plan = explain(crowded, query, values)
