@@ -39,10 +39,8 @@ def place_after(cursor: str | None, parts: int = 1) -> tuple[int, ...]:
 
 def agent_after(cursor: str | None) -> str:
     """Return the agent id in a cursor, or ""; raises likewise."""
-    if cursor is None:
-        return ""
-    agent_id = cursor.removeprefix(_AFTER)
-    if agent_id == cursor or not re.fullmatch(AGENT_ID_PATTERN, agent_id):
+    agent_id = named_after(cursor)
+    if agent_id and not re.fullmatch(AGENT_ID_PATTERN, agent_id):
         raise _invalid_cursor()
     return agent_id
 

@@ -116,14 +116,8 @@ def refresh(database: Database, agent_id: str, places: list[Place]) -> None:
 
 def item_of(row: Any, score: float | None = None) -> frameworks.ItemOut:
     """Return a row as an item of the API."""
-    return frameworks.ItemOut(
-        namespace=list(row.namespace),
-        key=row.key,
-        value=row.value,
-        created_at=row.created_at,
-        updated_at=row.updated_at,
-        score=score,
-    )
+    item = frameworks.ItemOut.model_validate(row, from_attributes=True)
+    return item.model_copy(update={"score": score})
 
 
 def _scores(

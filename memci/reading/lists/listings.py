@@ -16,7 +16,8 @@ from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.usage import Usage
 from memci.errors import NotFoundError
 from memci.message import Message
-from memci.reading.lists import cursors, memory_listings
+from memci.reading.lists import cursors
+from memci.reading.lists.memory_listings import MemoryListings
 from memci.reading.lists.network_history import NetworkListings
 from memci.schemas import agents as schemas
 from memci.schemas.messages import MessageList, MessageOut, ToolCall
@@ -31,8 +32,8 @@ from memci.storage.session import Connection, Database
 from memci.storage.usage import passes_with_models, usage_by_day, usage_of_day
 
 
-class AgentListings(cursors.Listing):
-    """Lists agents."""
+class Listings(MemoryListings, NetworkListings):
+    """Lists agents and their contents."""
 
     def agents(self, *, pattern: str, cursor: str | None, limit: int) -> schemas.AgentList:
         """List agents whose ids match a pattern of * and ?, by id.
@@ -57,45 +58,6 @@ class AgentListings(cursors.Listing):
                 raise no_agent(agent_id)
             return _answer(connection, agent_id, found)
 
-
-def _answer(connection: Connection, agent_id: str, found: stored.Holdings) -> schemas.AgentAnswer:
-    now = progress(connection, agent_id)
-    under_way = None
-    if found.pass_number is not None:
-        under_way = stored.pass_under_way(connection, agent_id, found.pass_number)
-    return schemas.AgentAnswer(
-        agent_id=agent_id,
-        messages=found.messages,
-        nodes=found.nodes,
-        links=found.links,
-        dangling=found.dangling,
-        pages=found.pages,
-        documents=found.documents,
-        items=found.items,
-        checkpoints=found.checkpoints,
-        summaries=found.summaries,
-        pins=found.pins,
-        plans=found.plans,
-        focus=[row["name"] for row in list_focus(connection, agent_id)],
-        queued=found.queued,
-        dead=found.dead,
-        seq=now.seq,
-        pending=now.pending,
-        lease=found.lease_until and schemas.Lease(until=found.lease_until, fence=found.fence),
-        pass_progress=under_way
-        and schemas.PassProgress(
-            number=under_way.number, scanned=under_way.scanned, left=under_way.left
-        ),
-        passes=found.passes,
-        paused=found.paused,
-        halted_by=found.halted_by,
-        idle=not (found.queued or found.lease_until or found.compress or found.pass_number),
-    )
-
-
-class MessageListings(cursors.Listing):
-    """Lists the messages of one agent."""
-
     def messages(
         self, agent_id: str, *, session_id: str | None, cursor: str | None, limit: int
     ) -> MessageList:
@@ -107,31 +69,6 @@ class MessageListings(cursors.Listing):
             )
         page, following = cursors.page_of(rows, limit, lambda row: row[0].seq)
         return MessageList(messages=[_message(*each) for each in page], next_cursor=following)
-
-
-def _message(message: Message, memory_state: str, memory_reason: str | None) -> MessageOut:
-    calls = [ToolCall.model_validate(call) for call in message.tool_calls]
-    return MessageOut.model_validate(
-        {
-            "seq": message.seq,
-            "id": message.id,
-            "role": message.role,
-            "content": message.content,
-            "name": message.name,
-            "timestamp": message.said_at,
-            "session_id": message.session_id,
-            "user_id": message.user_id,
-            "tool_calls": calls or None,
-            "tool_call_id": message.tool_call_id,
-            "metadata": dict(message.metadata) or None,
-            "memory_state": memory_state,
-            "memory_reason": memory_reason,
-        }
-    )
-
-
-class JobListings(cursors.Listing):
-    """Lists waiting and finished jobs."""
 
     def jobs(
         self, agent_id: str, *, state: JobState | None, cursor: str | None, limit: int
@@ -151,19 +88,6 @@ class JobListings(cursors.Listing):
             raise NotFoundError("there is no such job; finished jobs are kept for some days only")
         return _job_answer(row)
 
-
-def _job_answer(row: Mapping[Any, Any]) -> schemas.JobAnswer:
-    """Add the usage of language models to the result; it is known before the job ends."""
-    fields: dict[str, Any] = dict(row)
-    models = fields.pop("models")
-    if models:
-        fields["result"] = {**(fields["result"] or {}), "models": models}
-    return schemas.JobAnswer(**fields)
-
-
-class ReceiptListings(cursors.Listing):
-    """Reads receipts."""
-
     def receipt(self, agent_id: str, receipt_id: UUID) -> schemas.ReceiptAnswer:
         """Return a receipt, or raise ``NotFoundError``: old ones are pruned."""
         with self.database.agent_snapshot(agent_id) as connection:
@@ -172,26 +96,48 @@ class ReceiptListings(cursors.Listing):
                 check_there(connection, agent_id)
         if receipt is None:
             raise NotFoundError("there is no such receipt; receipts are kept for some weeks only")
-        return schemas.ReceiptAnswer(
-            id=receipt.id,
-            kind=receipt.kind,
-            body=dict(receipt.body),
-            created_at=receipt.created_at,
-        )
+        return schemas.ReceiptAnswer(**asdict(receipt))
 
 
-class Listings(
-    AgentListings,
-    MessageListings,
-    memory_listings.NodeListings,
-    NetworkListings,
-    memory_listings.BeliefListings,
-    memory_listings.SummaryListings,
-    memory_listings.DocumentListings,
-    JobListings,
-    ReceiptListings,
-):
-    """Lists agents and their contents."""
+def _answer(connection: Connection, agent_id: str, found: stored.Holdings) -> schemas.AgentAnswer:
+    now = progress(connection, agent_id)
+    under_way = None
+    if found.pass_number is not None:
+        under_way = stored.pass_under_way(connection, agent_id, found.pass_number)
+    lease = found.lease_until and schemas.Lease(until=found.lease_until, fence=found.fence)
+    return schemas.AgentAnswer(
+        **asdict(found),
+        agent_id=agent_id,
+        focus=[row["name"] for row in list_focus(connection, agent_id)],
+        seq=now.seq,
+        pending=now.pending,
+        lease=lease,
+        pass_progress=under_way and schemas.PassProgress(**asdict(under_way)),
+        idle=not (found.queued or found.lease_until or found.compress or found.pass_number),
+    )
+
+
+def _message(message: Message, memory_state: str, memory_reason: str | None) -> MessageOut:
+    calls = [ToolCall.model_validate(call) for call in message.tool_calls]
+    return MessageOut.model_validate(
+        {
+            **asdict(message),
+            "timestamp": message.said_at,
+            "tool_calls": calls or None,
+            "metadata": dict(message.metadata) or None,
+            "memory_state": memory_state,
+            "memory_reason": memory_reason,
+        }
+    )
+
+
+def _job_answer(row: Mapping[Any, Any]) -> schemas.JobAnswer:
+    """Add the usage of language models to the result; it is known before the job ends."""
+    fields: dict[str, Any] = dict(row)
+    models = fields.pop("models")
+    if models:
+        fields["result"] = {**(fields["result"] or {}), "models": models}
+    return schemas.JobAnswer(**fields)
 
 
 _PASSES = 20

@@ -50,11 +50,11 @@ from memci.storage.reading.nodes import (
 )
 from memci.storage.session import Connection
 from memci.storage.sessions import Session, list_sessions
-from memci.storage.summaries import StoredSummary, list_summaries
+from memci.storage.summaries import list_summaries
 
 
-class NodeListings(cursors.Listing):
-    """Lists the network of one agent."""
+class MemoryListings(cursors.Listing):
+    """Lists the network, the sessions and summaries of one agent, and documents."""
 
     def nodes(
         self,
@@ -116,10 +116,6 @@ class NodeListings(cursors.Listing):
             rows = list_focus(connection, agent_id)
         return FocusList(focus=[FocusPoint(**row) for row in rows])
 
-
-class BeliefListings(cursors.Listing):
-    """Lists the sessions of one agent, and the versions of its memories."""
-
     def sessions(
         self,
         agent_id: str,
@@ -134,13 +130,11 @@ class BeliefListings(cursors.Listing):
         with snapshot_of(self.database, agent_id) as connection:
             parameters = parameters_of(connection, agent_id, defaults)
             found = list_sessions(connection, agent_id, after=after, limit=limit + 1)
-        silence = parameters.session_silence
-        page = found[:limit]
-        more = len(found) > limit
-        return SessionList(
-            sessions=[_session(each, now, silence) for each in page],
-            next_cursor=cursors.named_cursor(page[-1].session_id) if more else None,
+        page, following = cursors.page_of(
+            found, limit, lambda each: cursors.named_cursor(each.session_id)
         )
+        sessions = [_session(each, now, parameters.session_silence) for each in page]
+        return SessionList(sessions=sessions, next_cursor=following)
 
     def history(self, agent_id: str, node_id: int, as_of: datetime | None) -> HistoryAnswer:
         """List the versions of a memory; ``NotFoundError`` if it never existed."""
@@ -154,51 +148,6 @@ class BeliefListings(cursors.Listing):
             versions=[_version(row, as_of, reasons.get(row["node_id"])) for row in rows]
         )
 
-
-def _session(found: Session, now: datetime, silence: timedelta) -> SessionAnswer:
-    ended_at = None
-    if found.ended_seq is not None and found.ended_seq >= found.last_seq:
-        ended_at = found.ended_at
-    elif found.received_at + silence <= now:
-        ended_at = found.received_at + silence
-    return SessionAnswer(
-        session_id=found.session_id,
-        messages=found.messages,
-        first_seq=found.first_seq,
-        last_seq=found.last_seq,
-        began_at=at_offset(found.began_at, found.began_offset),
-        last_at=at_offset(found.last_at, found.last_offset),
-        ended_at=ended_at,
-        short_memories=found.short_memories,
-    )
-
-
-def _version(
-    row: Mapping[str, Any], as_of: datetime | None, removed: RemovalReason | None
-) -> VersionAnswer:
-    fields: dict[str, Any] = {name: row[name] for name in row if name not in {"reason", "living"}}
-    until: datetime | None = row["until"]
-    valid = row["reason"] is None or (
-        row["reason"] == "superseded" and as_of is not None and until is not None and until > as_of
-    )
-    return VersionAnswer(
-        **fields, state=_version_state(row, removed), holds=valid and row["content"] is not None
-    )
-
-
-def _version_state(
-    row: Mapping[str, Any], removed: RemovalReason | None
-) -> Literal["current", "superseded"] | RemovalReason:
-    if row["reason"] == "merged":
-        return RemovalReason.MERGED
-    if row["reason"] == "superseded":
-        return "superseded"
-    return removed or "current"
-
-
-class SummaryListings(cursors.Listing):
-    """Lists the summaries of one agent."""
-
     def summaries(
         self, agent_id: str, *, session_id: str | None, cursor: str | None, limit: int
     ) -> SummaryList:
@@ -208,21 +157,13 @@ class SummaryListings(cursors.Listing):
             found = list_summaries(
                 connection, agent_id, only=session_id, after=(session, user), limit=limit + 1
             )
-        page, last = found[:limit], found[limit - 1] if len(found) > limit else None
-        return SummaryList(
-            summaries=[_answer(each) for each in page],
-            next_cursor=last and cursors.names_cursor(last.session_id or "", last.user_id or ""),
+        page, following = cursors.page_of(
+            found,
+            limit,
+            lambda each: cursors.names_cursor(each.session_id or "", each.user_id or ""),
         )
-
-
-def _answer(summary: StoredSummary) -> SummaryAnswer:
-    return SummaryAnswer.model_validate(
-        {name: getattr(summary, name) for name in SummaryAnswer.model_fields}
-    )
-
-
-class DocumentListings(cursors.Listing):
-    """Lists the documents of agents and collections."""
+        summaries = [SummaryAnswer.model_validate(each, from_attributes=True) for each in page]
+        return SummaryList(summaries=summaries, next_cursor=following)
 
     def documents(self, owner: str, *, prefix: str, cursor: str | None, limit: int) -> DocumentList:
         """List documents by id; raises ``NotFoundError`` for an unknown owner."""
@@ -253,6 +194,46 @@ class DocumentListings(cursors.Listing):
         )
         collections = [CollectionOut(**asdict(each)) for each in page]
         return CollectionList(collections=collections, next_cursor=following)
+
+
+def _session(found: Session, now: datetime, silence: timedelta) -> SessionAnswer:
+    ended_at = None
+    if found.ended_seq is not None and found.ended_seq >= found.last_seq:
+        ended_at = found.ended_at
+    elif found.received_at + silence <= now:
+        ended_at = found.received_at + silence
+    return SessionAnswer(
+        session_id=found.session_id,
+        messages=found.messages,
+        first_seq=found.first_seq,
+        last_seq=found.last_seq,
+        began_at=at_offset(found.began_at, found.began_offset),
+        last_at=at_offset(found.last_at, found.last_offset),
+        ended_at=ended_at,
+        short_memories=found.short_memories,
+    )
+
+
+def _version(
+    row: Mapping[str, Any], as_of: datetime | None, removed: RemovalReason | None
+) -> VersionAnswer:
+    until: datetime | None = row["until"]
+    valid = row["reason"] is None or (
+        row["reason"] == "superseded" and as_of is not None and until is not None and until > as_of
+    )
+    return VersionAnswer(
+        **row, state=_version_state(row, removed), holds=valid and row["content"] is not None
+    )
+
+
+def _version_state(
+    row: Mapping[str, Any], removed: RemovalReason | None
+) -> Literal["current", "superseded"] | RemovalReason:
+    if row["reason"] == "merged":
+        return RemovalReason.MERGED
+    if row["reason"] == "superseded":
+        return "superseded"
+    return removed or "current"
 
 
 def _check(connection: Connection, owner: str) -> None:

@@ -18,68 +18,47 @@ from memci.storage.session import Connection
 class _State(NamedTuple):
     importance: float
     length: int
+    original_length: int
 
 
-class Fading:
-    """Memories over the added passes, in their order."""
+class _Fading:
+    """Memories over passes."""
 
-    def __init__(self) -> None:
-        """Begin without a pass."""
+    def __init__(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Read stored snapshots, the oldest first."""
         self.passes: list[schemas.FadingPass] = []
-        # By memory and by place in ``passes``.
-        self.memories: dict[int, dict[int, _State]] = {}
-        self._original_lengths: dict[int, int] = {}
-
-    def add(self, row: Mapping[str, Any]) -> None:
-        """Add a snapshot in its stored form."""
-        entities, place = set(row["entities"]), len(self.passes)
-        memories = 0
-        for node_id, length, original, importance in zip(
-            row["node_ids"], row["lengths"], row["original_lengths"], row["importances"],
-            strict=True,
-        ):  # fmt: skip
-            if node_id not in entities:
-                memories += 1
-                self.memories.setdefault(node_id, {})[place] = _State(importance, length)
-                self._original_lengths[node_id] = original
-        strengths = schemas.Strengths(
-            links=row["links"], dangling=row["dangling"], quantiles=row["quantiles"] or []
-        )
-        self.passes.append(
-            schemas.FadingPass(
-                number=row["number"], taken_at=row["taken_at"], memories=memories,
-                strengths=strengths,
-            )
-        )  # fmt: skip
+        self._states: list[dict[int, _State]] = []  # of memories, after each pass
+        for row in rows:
+            entities = set(row["entities"])
+            columns = zip(row["importances"], row["lengths"], row["original_lengths"], strict=True)
+            states = {
+                node_id: _State(*state)
+                for node_id, state in zip(row["node_ids"], columns, strict=True)
+                if node_id not in entities
+            }
+            self._states.append(states)
+            strengths = schemas.Strengths(**{**row, "quantiles": row["quantiles"] or []})
+            self.passes.append(schemas.FadingPass(**row, memories=len(states), strengths=strengths))
 
     def made_after(self, number: int) -> list[int]:
         """Return the memories first seen after this pass, by id."""
-        places = {place for place, each in enumerate(self.passes) if each.number > number}
-        return sorted(node for node, seen in self.memories.items() if places & seen.keys())
+        after = zip(self.passes, self._states, strict=True)
+        return sorted({node for each, seen in after if each.number > number for node in seen})
 
     def memory(
         self, node_id: int, phrase: str | None, reason: RemovalReason | None
     ) -> schemas.FadingMemory:
         """Return one memory over all passes."""
-        sights = self.memories[node_id]
-        seen = [sights.get(place) for place in range(len(self.passes))]
+        seen = [states.get(node_id) for states in self._states]
         return schemas.FadingMemory(
             id=node_id,
             phrase=phrase,
-            original_length=self._original_lengths[node_id],
+            original_length=next(each.original_length for each in reversed(seen) if each),
             forgotten=reason is RemovalReason.FORGOTTEN,
             removal_reason=reason,
             importances=[each and each.importance for each in seen],
             lengths=[each and each.length for each in seen],
         )
-
-
-def fading_of(rows: Iterable[Mapping[str, Any]]) -> Fading:
-    """Return the memories over these snapshots, the oldest first."""
-    fading = Fading()
-    for row in rows:
-        fading.add(row)
-    return fading
 
 
 T = TypeVar("T")
@@ -124,7 +103,7 @@ class NetworkListings(Listing):
         """
         with snapshot_of(self.database, agent_id) as connection:
             numbers = evenly(network_history.snapshot_numbers(connection, agent_id), passes)
-            series = fading_of(network_history.fading_rows(connection, agent_id, numbers))
+            series = _Fading(network_history.fading_rows(connection, agent_id, numbers))
             switched_after = network_history.switches(connection, agent_id)
             begun = [each for each in switched_after if numbers and each < numbers[-1]]
             memories = series.made_after(begun[-1] if begun else 0)
@@ -268,14 +247,14 @@ def _links(
     )
     links = []
     for at in places:
-        source, target = found.sources[at], found.targets[at]
-        relation, hint = words.get((source, target), (None, None))
+        ends = found.sources[at], found.targets[at]
+        relation, hint = words.get(ends, (None, None))
         links.append(
             schemas.NetworkLink(
-                source=source,
-                target=target,
+                source=ends[0],
+                target=ends[1],
                 strength=found.strengths[at],
-                dangling=target not in living,
+                dangling=ends[1] not in living,
                 relation=relation,
                 hint=hint,
             )

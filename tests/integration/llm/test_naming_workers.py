@@ -9,7 +9,7 @@ import pytest
 from memci.domain.job import JobKind
 from memci.message import NewMessage, Remember, Role
 from memci.queue.intake import Append
-from memci.reading.lists.listings import JobListings
+from memci.reading.lists.listings import Listings
 from memci.testing import wait_until
 from tests.integration.llm.conftest import TASKS
 from tests.integration.llm.test_workers import Hurry, Nth, of_task
@@ -100,7 +100,7 @@ def test_workers_name_pages_with_the_summarizer(
     used = [
         each
         for job in naming_jobs(producer)
-        for each in (JobListings(producer.database).job("ada", job.id).result or {})["models"]
+        for each in (Listings(producer.database).job("ada", job.id).result or {})["models"]
     ]
     assert {each["task"] for each in used} == {"summarizer"}
     assert sum(each["calls"] for each in used) == server.tasks().count("outline") == 2
@@ -150,7 +150,7 @@ def test_memories_are_made_while_the_summarizer_is_down(
         lambda: [job.state for job in naming_jobs(producer)] == ["dead"], "it is given up"
     )
     # The dead job is listed and does not halt the lane.
-    dead = JobListings(producer.database).job("ada", naming_jobs(producer)[0].id)
+    dead = Listings(producer.database).job("ada", naming_jobs(producer)[0].id)
     assert "gave up after 2 tries" in (dead.error or "")
     assert producer.lane("ada").halted_by is None
     server.rest = answers_correctly

@@ -13,7 +13,7 @@ import pytest
 
 from memci.domain.job import JobState
 from memci.errors import DatabaseBusyError
-from memci.reading.lists.listings import JobListings
+from memci.reading.lists.listings import Listings
 from memci.storage.session import Database
 from memci.testing import wait_until
 from tests.integration.llm.conftest import TASKS
@@ -154,7 +154,7 @@ def test_creation_end_to_end(
     workers.start("memci.lane", MEMCI_LOG_LEVEL="debug")
     job_id = producer.append("ada", "Ada said that she likes Oslo and its fjord.").job_id
     producer.wait_drained(["ada"])
-    job = JobListings(database).job("ada", job_id)
+    job = Listings(database).job("ada", job_id)
     assert job.state is JobState.DONE
     (memory,) = ada.nodes("memory")
     assert (memory.phrase, list(memory.keywords)) == ("Ada likes Oslo", ["Oslo"])
@@ -229,7 +229,7 @@ def test_a_creation_has_fifteen_tries_if_a_worker_is_killed(
     hurry.until(lambda: server.tasks().count("annotate") == 5, "the fifth try is under way")
     first.kill()
     workers.start("memci.lane")
-    jobs = JobListings(database)
+    jobs = Listings(database)
     hurry.until(lambda: jobs.job("ada", job_id).state is JobState.DEAD, "the job is dead")
     job = jobs.job("ada", job_id)
     assert server.tasks().count("annotate") == 15
@@ -245,7 +245,7 @@ def test_the_first_three_tries_are_inside_the_job(
     server.rest = of_task("annotate", fails(503))
     workers.start("memci.lane")
     job_id = producer.append("ada", "Ada said that she likes Oslo and its fjord.").job_id
-    jobs = JobListings(database)
+    jobs = Listings(database)
     wait_until(lambda: jobs.job("ada", job_id).not_before, "it backs off", timeout_s=WAIT_S)
     job = jobs.job("ada", job_id)
     assert (job.attempts, server.tasks().count("annotate")) == (3, 3)
@@ -258,7 +258,7 @@ def test_a_job_waits_as_long_as_the_provider_asks(
     server.rest = of_task("annotate", fails(429, retry_after="1000"))
     workers.start("memci.lane")
     job_id = producer.append("ada", "Ada said that she likes Oslo and its fjord.").job_id
-    jobs = JobListings(database)
+    jobs = Listings(database)
     wait_until(lambda: jobs.job("ada", job_id).not_before, "it backs off", timeout_s=WAIT_S)
     job = jobs.job("ada", job_id)
     assert server.tasks().count("annotate") == 1
@@ -276,7 +276,7 @@ def test_useless_answers_lose_no_memory(
     workers.start("memci.lane")
     job_id = producer.append("ada", "Ada said that she likes Oslo and its fjord.").job_id
     producer.wait_drained(["ada"])
-    job = JobListings(database).job("ada", job_id)
+    job = Listings(database).job("ada", job_id)
     assert job.state is JobState.DONE
     assert len(ada.nodes("memory")) == 1
     for task in ("annotator", "judge"):
@@ -319,7 +319,7 @@ def test_when_the_budget_is_used_up_the_offline_models_take_over(
     second = producer.append("ada", "Grace said that she likes Bergen and its rain.").job_id
     workers.start("memci.lane")
     producer.wait_drained(["ada"])
-    jobs = JobListings(database)
+    jobs = Listings(database)
     assert server.tasks().count("annotate") == 1
     assert used(jobs.job("ada", first))["annotator"]["calls"] == 1
     took = used(jobs.job("ada", second))["annotator"]
@@ -338,6 +338,6 @@ def test_a_stopping_worker_does_not_wait_for_the_next_try(
     wait_until(lambda: "annotate" in server.tasks(), "the first try", timeout_s=WAIT_S)
     worker.send(signal.SIGTERM)
     assert worker.process.wait(WAIT_S) == 0
-    job = JobListings(database).job("ada", job_id)
+    job = Listings(database).job("ada", job_id)
     assert job.state is JobState.QUEUED
     assert job.attempts == server.tasks().count("annotate")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from memci.reading.lists.listings import ReceiptListings
+from memci.reading.lists.listings import Listings
 from tests.support.lists import assemble, check, text_of
 from tests.support.stored import Reader, Stored
 
@@ -13,7 +13,7 @@ from tests.support.stored import Reader, Stored
 class TestReceipt:
     def test_it_stores_numbers_and_ids_and_no_texts(self, reader: Reader, talk: Stored):
         answer = assemble(reader, "When does the ferry leave?", session_id="now", budget=90)
-        receipt = ReceiptListings(reader.database).receipt("alice", answer.receipt_id)
+        receipt = Listings(reader.database).receipt("alice", answer.receipt_id)
         assert receipt.kind == "context"
         body = receipt.body
         assert (body["tokens"], body["budget_tokens"]) == (answer.tokens, 90)
@@ -56,7 +56,7 @@ def test_a_receipt_names_the_shortened_items(reader: Reader, alice: Stored):
     for budget in range(200, 420, 20):
         answer = assemble(reader, "Which ferry goes to Bergen?", budget=budget)
         check(reader, answer)
-        body = ReceiptListings(reader.database).receipt("alice", answer.receipt_id).body
+        body = Listings(reader.database).receipt("alice", answer.receipt_id).body
         items: Any = body["items"]
         shortened = [each["shortened"] for each in items if each["section"] == "history"]
         if any(shortened):

@@ -13,8 +13,7 @@ from memci.domain.search.candidate import Source
 from memci.language.detection import Language
 from memci.reading.context import ContextReader
 from memci.reading.handover import HandoverReader
-from memci.reading.lists.listings import MessageListings
-from memci.reading.lists.memory_listings import BeliefListings, NodeListings
+from memci.reading.lists.listings import Listings
 from memci.reading.recall import Recall
 from memci.reading.search import Search
 from memci.schemas.reads import (
@@ -86,15 +85,15 @@ def test_lists_have_times_in_the_zone_of_the_speaker(reader: Reader, alice: Stor
         alice.remember("Ferry", [alice.say("Ferry", said_at=at)], said_at=at)
     written = [at.isoformat() for at in (EAST, WEST, IN_UTC)]
     parts = {"session_id": None, "cursor": None, "limit": 10}
-    messages = MessageListings(reader.database).messages("alice", **parts).messages
+    messages = Listings(reader.database).messages("alice", **parts).messages
     assert [each.timestamp.isoformat() for each in messages] == written
-    listing = NodeListings(reader.database)
+    listing = Listings(reader.database)
     nodes = listing.nodes("alice", kind=None, type=None, cursor=None, limit=10).nodes
     assert [each.said_at and each.said_at.isoformat() for each in nodes] == written
     said_at = listing.node("alice", 2).said_at
     assert said_at is not None
     assert said_at.isoformat() == WEST.isoformat()
-    beliefs = BeliefListings(reader.database)
+    beliefs = Listings(reader.database)
     (session,) = beliefs.sessions(
         "alice", MemoryParameters(), now=datetime.now(UTC), cursor=None, limit=10
     ).sessions
@@ -121,7 +120,7 @@ def test_a_superseded_memory_ends_on_the_day_of_the_newer_speaker(reader: Reader
     assert "(until 2026-11-17) Ann lives in Paris" in retrieved(
         reader, "Where does Ann live, Paris?"
     )
-    history = BeliefListings(reader.database).history("alice", old, None).versions
+    history = Listings(reader.database).history("alice", old, None).versions
     assert [each.said_at and each.said_at.isoformat() for each in history] == [
         EAST.isoformat(), WEST.isoformat()
     ]  # fmt: skip

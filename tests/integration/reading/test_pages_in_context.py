@@ -8,7 +8,7 @@ import pytest
 
 from memci.domain.pages.page import LONGEST_NAME
 from memci.reading.context import ContextReader
-from memci.reading.lists.listings import ReceiptListings
+from memci.reading.lists.listings import Listings
 from memci.schemas.reads import ContextAnswer, ContextRequest
 from tests.support.insert_sources import page, pin, plan, plant, summary
 from tests.support.stored import Reader, Stored
@@ -111,7 +111,7 @@ def test_a_receipt_names_the_source_of_each_item(reader: Reader, archived: Store
     plan(archived, 3, ("Book", "active"))
     summary(archived, "They spoke of ferries.", 1, 4)
     answer = assemble(reader, "ferry", session_id="s1", recent=1)
-    body = ReceiptListings(reader.database).receipt("alice", answer.receipt_id).body
+    body = Listings(reader.database).receipt("alice", answer.receipt_id).body
     items: Any = body["items"]
     first_of = {each["section"]: each for each in reversed(items)}
     assert first_of["pins"]["pin"] == 6
@@ -144,7 +144,7 @@ def test_a_note_that_answers_is_given_even_if_it_has_no_room_in_the_tree(
     answer = assemble(reader, "How do I rollback a snapshot?", 1_000, user_id="ann")
     assert "Restore snapshot 42." in text_of(answer, "page")
     assert "snapshot 7" not in "".join(each.text for each in answer.items)
-    body = ReceiptListings(reader.database).receipt("alice", answer.receipt_id).body
+    body = Listings(reader.database).receipt("alice", answer.receipt_id).body
     items: Any = body["items"]
     assert [each["page"] for each in items if each["section"] == "page"] == ["usr-4"]
     assert "恢复第42号快照。" in text_of(assemble(reader, "怎么回滚到快照？", 1_000), "page")

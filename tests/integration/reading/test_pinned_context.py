@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from memci.errors import BudgetTooSmallError
-from memci.reading.lists.listings import ReceiptListings
+from memci.reading.lists.listings import Listings
 from memci.schemas.reads import ContextItem
 from tests.support.lists import assemble, check, sections
 from tests.support.stored import BEGIN, Reader, Stored
@@ -37,7 +37,7 @@ def test_pins_follow_the_system_text_and_are_counted(reader: Reader, alice: Stor
         "# Pinned (always in sight)\n\n- [1] constraint: Never fly\n"
         "- [2] task: \n```\nline one\n# line two\n```\n\n"
     )
-    receipt = ReceiptListings(reader.database).receipt("alice", context.receipt_id)
+    receipt = Listings(reader.database).receipt("alice", context.receipt_id)
     assert [each["section"] for each in receipt.body["items"]].count("pins") == 2
     again = assemble(reader, "And which train?", system="Be kind.")
     assert again.stable_prefix >= len("Be kind.") + len(context.messages[1].content)

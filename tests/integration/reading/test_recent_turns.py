@@ -10,7 +10,7 @@ import pytest
 from memci.domain.search.candidate import Source
 from memci.message import Role
 from memci.reading.context import ContextReader
-from memci.reading.lists.listings import ReceiptListings
+from memci.reading.lists.listings import Listings
 from memci.schemas.reads import ContextAnswer, ContextRequest
 from tests.support.lists import assemble, check, sections
 from tests.support.stored import BEGIN, Reader, Stored
@@ -94,7 +94,7 @@ def test_a_note_before_turns_of_another_day_names_their_days(
         assert (note or "").splitlines() == days
         assert listed == [message, reply, query]
         assert [len(item.message_ids) for item in answer.items] == [0, 1, 1, 0]
-        body = ReceiptListings(reader.database).receipt("alice", answer.receipt_id).body
+        body = Listings(reader.database).receipt("alice", answer.receipt_id).body
         items: Any = body["items"]
         assert [(each.get("from_day"), each.get("through_day")) for each in items] == [
             ("2026-03-02", "2026-03-03"), *[(None, None)] * 3,
