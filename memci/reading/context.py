@@ -10,7 +10,7 @@ from memci.domain.search.late_interaction import QuestionTokens
 from memci.domain.session.interaction import interactions
 from memci.reading.choose import choose
 from memci.reading.find import find_for_context
-from memci.reading.rank import rank_for_context
+from memci.reading.rank import Ranker
 from memci.reading.reader import Reader, Stopwatch, wait_until_fresh
 from memci.reading.receipt import Account, keep_receipt
 from memci.reading.understand import Question, understand
@@ -48,7 +48,8 @@ class ContextReader(Reader):
         snapshot = self.database.agent_snapshot(agent_id, planned=question is not None)
         with snapshot as connection:
             found = find_for_context(self, connection, agent_id, question, request)
-            ranking = rank_for_context(self, connection, agent_id, found, request)
+            ranker = Ranker(self, connection, agent_id, found, request)
+            ranking = ranker.for_context(request.k)
         watch.lap("find")
         tokenizer = self.defaults.tokenizer_for(request.model)
         recent = self.defaults.recent(request.recent)

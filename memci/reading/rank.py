@@ -1,12 +1,12 @@
 """The third step of a search and of a context: one ranking of all candidates (R10b, R11)."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from memci.domain.search import bm25, supersession
 from memci.domain.search.candidate import (
     Candidate,
+    Key,
     Source,
     Timed,
     message_candidate,
@@ -26,11 +26,10 @@ from memci.domain.search.ranking import (
 )
 from memci.domain.search.supersession import Ended
 from memci.language.question import QueryAnalysis, TimeSpan, asks_about_present, spans_to_search
-from memci.message import Message
 from memci.reading.find import Found
 from memci.reading.reader import Reader
 from memci.reading.understand import restriction_of, searched_times
-from memci.schemas.reads import ContextRequest, Scope
+from memci.schemas.reads import Scope
 from memci.smallmodel.ports import Lexicon
 from memci.storage.reading.nodes import (
     ended_memories,
@@ -56,71 +55,142 @@ class Ranking:
     trivial: TrivialMessages = field(default_factory=TrivialMessages)  # of contexts
 
 
-def rank(
-    reader: Reader, connection: Connection, agent_id: str, found: Found, scope: Scope
-) -> Ranking:
-    """Return the ranking of a search."""
-    ranking = _fuse(reader, connection, agent_id, found, scope)
-    if not found.state.has_ended:
-        return ranking
-    ranked = _newest_first(connection, agent_id, ranking.ranked, scope, _times(found, ranking))
-    return Ranking(ranked, ranking.analysis, ranking.timed)
+@dataclass(frozen=True, slots=True)
+class Ranker:
+    """Ranks the candidates of one read, on its snapshot."""
 
+    reader: Reader
+    connection: Connection
+    agent_id: str
+    found: Found
+    scope: Scope
 
-def rank_for_context(
-    reader: Reader, connection: Connection, agent_id: str, found: Found, request: ContextRequest
-) -> Ranking:
-    """Return the ranking of a context.
+    def for_search(self) -> Ranking:
+        """Return the ranking of a search."""
+        ranking = self._fuse()
+        if not self.found.state.has_ended:
+            return ranking
+        return replace(ranking, ranked=self._newest_first(ranking.ranked, self._times(ranking)))
 
-    Stored texts of interactions are left out: their messages are found. With ``k``, the best ``k``
-    of each source come first and trivial messages last.
-    """
-    ranking = _fuse(reader, connection, agent_id, found, request)
-    # Texts about messages are left out.
-    ranked = [
-        each
-        for each in ranking.ranked
-        if each.candidate.kept is None or each.candidate.kept.about is None
-    ]
-    parameters = found.parameters
-    skips = found.question and parameters.simplemem_enabled and parameters.skip_trivial
-    trivial = TrivialMessages(ranked if skips else (), parameters.min_content_length)
-    if request.k is not None:
-        last = [each for each in ranked if trivial.has(each)]
-        keys = {each.key for each in last}
-        first = (each for each in ranked if each.key not in keys)
-        ranked = [*best_of_each_source(first, request.k), *last]
-    if found.state.has_ended:
-        times = _times(found, ranking)
-        ranked = _newer_than_messages(connection, agent_id, found.messages, ranked, request, times)
-    return Ranking(ranked, ranking.analysis, ranking.timed, trivial)
+    def for_context(self, k: int | None) -> Ranking:
+        """Return the ranking of a context.
 
+        Stored texts of interactions are left out: their messages are found. With ``k``, the best
+        ``k`` of each source come first and trivial messages last.
+        """
+        found, ranking = self.found, self._fuse()
+        # Texts about messages are left out.
+        ranked = [
+            each
+            for each in ranking.ranked
+            if each.candidate.kept is None or each.candidate.kept.about is None
+        ]
+        parameters = found.parameters
+        skips = found.question and parameters.simplemem_enabled and parameters.skip_trivial
+        trivial = TrivialMessages(ranked if skips else (), parameters.min_content_length)
+        if k is not None:
+            last = [each for each in ranked if trivial.has(each)]
+            keys = {each.key for each in last}
+            first = (each for each in ranked if each.key not in keys)
+            ranked = [*best_of_each_source(first, k), *last]
+        if found.state.has_ended:
+            ranked = self._newer_than_messages(ranked, self._times(ranking))
+        return replace(ranking, ranked=ranked, trivial=trivial)
 
-def _times(found: Found, ranking: Ranking) -> Sequence[TimeSpan]:
-    """Return the times at which the answer must be valid; none: it must be valid now."""
-    if found.question is None or asks_about_present(found.question.text):
-        return ()
-    return ranking.timed.stretches
+    def _times(self, ranking: Ranking) -> Sequence[TimeSpan]:
+        """Return the times at which the answer must be valid; none: it must be valid now."""
+        question = self.found.question
+        if question is None or asks_about_present(question.text):
+            return ()
+        return ranking.timed.stretches
 
+    def _fuse(self) -> Ranking:
+        found, question = self.found, self.found.question
+        if question is None:
+            near = enumerate(found.near_focus, start=1)
+            return Ranking([Ranked(each, 1 / place, {}) for place, each in near])
+        pairs = list(zip(question.queries, found.results, strict=True))
+        if not found.parameters.query_analysis_enabled:
+            hints = Hints(timed=Timed(searched_times(question.text, (), self.scope)))
+            return Ranking(self._fuse_query(*pairs[0], hints), timed=hints.timed)
+        speakers = set(_speakers(found.results))
+        analysis = question.analysis_with(speakers, found.parameters.bounds)
+        leading = spans_to_search(analysis.times) if analysis.only_times else ()
+        timed = Timed(question.queries[0].stretches, leading)
+        hints = hints_of(analysis, question.queries[0].symbols, timed)
+        ranked = best_of_rankings([self._fuse_query(*pair, hints) for pair in pairs])
+        return Ranking(ranked, analysis, timed)
 
-def _fuse(
-    reader: Reader, connection: Connection, agent_id: str, found: Found, scope: Scope
-) -> Ranking:
-    question, parameters = found.question, found.parameters
-    if question is None:
-        near = enumerate(found.near_focus, start=1)
-        return Ranking([Ranked(each, 1 / place, {}) for place, each in near])
-    pairs = list(zip(question.queries, found.results, strict=True))
-    fused = partial(_fuse_query, reader, connection, agent_id)
-    if not parameters.query_analysis_enabled:
-        hints = Hints(timed=Timed(searched_times(question.text, (), scope)))
-        return Ranking(fused(*pairs[0], scope, hints), timed=hints.timed)
-    analysis = question.analysis_with(set(_speakers(found.results)), parameters.bounds)
-    leading = spans_to_search(analysis.times) if analysis.only_times else ()
-    timed = Timed(question.queries[0].stretches, leading)
-    hints = hints_of(analysis, question.queries[0].symbols, timed)
-    ranked = best_of_rankings([fused(*pair, scope, hints) for pair in pairs])
-    return Ranking(ranked, analysis, timed)
+    def _fuse_query(self, query: SearchQuery, result: SearchResult, hints: Hints) -> list[Ranked]:
+        scores, compared = scored_candidates(
+            self.reader, self.connection, self.agent_id, query, result, hints
+        )
+        hits = rank_hits(scores, self.scope.channels, compared, hints)
+        return without_repeated(join_memories(hits))
+
+    def _newer_than_messages(self, ranked: list[Ranked], times: Sequence[TimeSpan]) -> list[Ranked]:
+        """Apply ``_newest_first``, and put first what supersedes a recent message.
+
+        Recent messages are verbatim in a context, so they cannot be marked there.
+        """
+        known = {each.key for each in ranked}
+        score = ranked[0].score if ranked else 1.0
+        messages = map(message_candidate, self.found.messages)
+        recent = [Ranked(each, score, {}) for each in messages if each.id not in known]
+        keys = {each.key for each in recent}
+        whole = self._newest_first([*recent, *ranked], times)
+        return [each for each in whole if each.key not in keys]
+
+    def _newest_first(self, ranked: list[Ranked], times: Sequence[TimeSpan]) -> list[Ranked]:
+        """Mark what holds no more, and put the current statements before superseded ones (R6).
+
+        These are the newer memory or, if that is invisible or forgotten, its messages, as far as
+        the scope allows.
+        """
+        nodes = [each.candidate.key for each in ranked if each.candidate.source is Source.MEMORY]
+        seqs = [each.candidate.key for each in ranked if each.candidate.source is Source.CHAT]
+        as_of = self.scope.as_of
+        known = ended_memories(self.connection, self.agent_id, nodes, seqs, as_of)
+        ended = supersession.ended_candidates(ranked, known) if known else {}
+        if ended:
+            found = {each.key: each.candidate for each in ranked}
+            versions = [each for some in ended.values() for each in some]
+            statements = self._statements(found, versions)
+            ranked = supersession.newest_first(ranked, ended, statements, times)
+        # Memories and messages get a note of the parts that hold no more.
+        sources = {seq for each in ranked for seq in each.candidate.seqs}
+        parts = ended_parts(self.connection, self.agent_id, sources, as_of)
+        if not parts:
+            return ranked
+        return [
+            each._replace(candidate=supersession.partly_ended(each.candidate, parts))
+            for each in ranked
+        ]
+
+    def _statements(
+        self, found: Mapping[Key, Candidate], ended: Sequence[Ended]
+    ) -> dict[int, list[Candidate]]:
+        restriction = restriction_of(self.scope)
+        nodes = {node for each in ended for node in each.now}
+        memories: dict[int, Candidate] = {}
+        if Source.MEMORY in self.scope.sources:
+            memories = {
+                node: found[Source.MEMORY, node] for node in nodes if (Source.MEMORY, node) in found
+            }
+            unfound = sorted(nodes - memories.keys())
+            further = important_memories(
+                self.connection, self.agent_id, unfound, restriction, limit=len(unfound)
+            )
+            memories |= {each.key: each for each in further}
+        messages: dict[int, list[Candidate]] = {}
+        if Source.CHAT in self.scope.sources and not restriction.types:
+            messages = messages_of(self.connection, self.agent_id, sorted(nodes), restriction)
+        return {
+            node: supersession.statements_of(
+                node, memories.get(node), messages.get(node, ()), ended, found.keys()
+            )
+            for node in nodes
+        }
 
 
 def _speakers(results: Sequence[SearchResult]) -> Iterator[str]:
@@ -129,19 +199,6 @@ def _speakers(results: Sequence[SearchResult]) -> Iterator[str]:
             if one.source is Source.CHAT and one.name:
                 yield one.name
         yield from (message.name for message in each.tail if message.name)
-
-
-def _fuse_query(
-    reader: Reader,
-    connection: Connection,
-    agent_id: str,
-    query: SearchQuery,
-    result: SearchResult,
-    scope: Scope,
-    hints: Hints,
-) -> list[Ranked]:
-    scores, compared = scored_candidates(reader, connection, agent_id, query, result, hints)
-    return without_repeated(join_memories(rank_hits(scores, scope.channels, compared, hints)))
 
 
 def scored_candidates(
@@ -216,98 +273,3 @@ def _tail_candidates(
         one = message_candidate(message, lexical=score if score > 0 else None)
         if score > 0 or timed.has(one):
             yield one
-
-
-def _newer_than_messages(
-    connection: Connection,
-    agent_id: str,
-    messages: Sequence[Message],
-    ranked: list[Ranked],
-    scope: Scope,
-    times: Sequence[TimeSpan],
-) -> list[Ranked]:
-    """Apply ``_newest_first``, and put first what supersedes a recent message.
-
-    Recent messages are verbatim in a context, so they cannot be marked there.
-    """
-    known = {each.key for each in ranked}
-    score = ranked[0].score if ranked else 1.0
-    recent = [
-        Ranked(
-            Candidate(Source.CHAT, each.seq, each.text, (each.seq,), each.said_at, name=each.name),
-            score,
-            {},
-        )
-        for each in messages
-        if (Source.CHAT, each.seq) not in known
-    ]
-    keys = {each.key for each in recent}
-    whole = _newest_first(connection, agent_id, [*recent, *ranked], scope, times)
-    return [each for each in whole if each.key not in keys]
-
-
-def _newest_first(
-    connection: Connection,
-    agent_id: str,
-    ranked: list[Ranked],
-    scope: Scope,
-    times: Sequence[TimeSpan],
-) -> list[Ranked]:
-    """Mark what holds no more, and put the current statements before superseded ones (R6).
-
-    These are the newer memory or, if that is invisible or forgotten, its messages, as far as the
-    scope allows.
-    """
-    nodes = [each.candidate.key for each in ranked if each.candidate.source is Source.MEMORY]
-    seqs = [each.candidate.key for each in ranked if each.candidate.source is Source.CHAT]
-    known = ended_memories(connection, agent_id, nodes, seqs, scope.as_of)
-    ended = supersession.ended_candidates(ranked, known) if known else {}
-    if ended:
-        found = {each.key: each.candidate for each in ranked}
-        versions = [each for some in ended.values() for each in some]
-        statements = _statements(connection, agent_id, found, versions, scope)
-        ranked = supersession.newest_first(ranked, ended, statements, times)
-    return _with_notes(connection, agent_id, ranked, scope)
-
-
-def _with_notes(
-    connection: Connection, agent_id: str, ranked: list[Ranked], scope: Scope
-) -> list[Ranked]:
-    """Note in memories and messages which parts hold no more (R6)."""
-    seqs = {seq for each in ranked for seq in each.candidate.seqs}
-    known = ended_parts(connection, agent_id, seqs, scope.as_of)
-    if not known:
-        return ranked
-    return [
-        each._replace(candidate=supersession.partly_ended(each.candidate, known)) for each in ranked
-    ]
-
-
-def _statements(
-    connection: Connection,
-    agent_id: str,
-    found: dict[tuple[Source, int], Candidate],
-    ended: Sequence[Ended],
-    scope: Scope,
-) -> dict[int, list[Candidate]]:
-    restriction = restriction_of(scope)
-    nodes = {node for each in ended for node in each.now}
-    memories: dict[int, list[Candidate]] = {}
-    if Source.MEMORY in scope.sources:
-        memories = {
-            node: [found[Source.MEMORY, node]] for node in nodes if (Source.MEMORY, node) in found
-        }
-        unfound = sorted(nodes - memories.keys())
-        for each in important_memories(
-            connection, agent_id, unfound, restriction, limit=len(unfound)
-        ):
-            memories[each.key] = [each]
-    messages: dict[int, list[Candidate]] = {}
-    if Source.CHAT in scope.sources and not restriction.types:
-        messages = messages_of(connection, agent_id, sorted(nodes), restriction)
-    return {
-        node: supersession.statements_of(
-            node, memories.get(node, ()), messages.get(node, ()), ended, found.keys()
-        )
-        for node in nodes
-    }

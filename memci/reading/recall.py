@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
-from typing import NamedTuple
 
 from memci.domain.memory import recall as rules
 from memci.domain.memory.changed_facts import EndedParts, with_notes
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.recall import Forgotten, Miss, Reached, Walk
-from memci.domain.token_counts import Count, fitting
+from memci.domain.token_counts import fitting
 from memci.language.detection import Language, language_of
 from memci.reading.deferred_writes import use_of
 from memci.reading.reader import Reader, ReadingModels, wait_until_fresh
@@ -24,7 +22,7 @@ from memci.schemas.reads import (
 )
 from memci.smallmodel.vector_space import Vectors
 from memci.storage.agents import parameters_of
-from memci.storage.network.node_history import Successor, successors_of
+from memci.storage.network.node_history import successors_of
 from memci.storage.reading import recall as network
 from memci.storage.reading.messages import message_ids, pending_messages
 from memci.storage.reading.nodes import ended_parts
@@ -111,29 +109,38 @@ def forgotten_with_keyword(
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """The results of a recall, in order."""
+    """The results of a recall, in order. With a miss, the memories are out of reach."""
 
     memories: Sequence[tuple[Reached, Memory]]
     # The match score of each memory: 1 for a token, else the best cosine. None: all match.
     matches: Mapping[int, float] | None
-    forgotten: Sequence[Forgotten]
-    last: Mapping[int, int]  # by forgotten node, its last successor, or itself
-    restorable: frozenset[int]  # of the last successors
-    forgotten_at: Mapping[int, datetime]  # likewise
+    forgotten: Sequence[tuple[int, ForgottenMemory]]  # by the node to which links lead
     ids: Mapping[int, str]  # of the messages that memories came from, by seq
     miss: Miss | None
-    out_of_reach: bool  # the memories are: nothing in reach matches
     knew: Sequence[int]  # forgotten memories without links that contained a keyword
     now: Progress
     drops: bool  # links to reported forgotten nodes are removed (M15)
 
+    def contents(self) -> list[str]:
+        """Return the texts of the answer for a program."""
+        contents = [memory.content for _, memory in self.memories]
+        return contents + [f"{each.relation} {each.hint}" for _, each in self.forgotten]
 
-class Reply(NamedTuple):
-    """An answer with the nodes that fit in it."""
-
-    answer: RecallAnswer | RecallText
-    forgotten: frozenset[int]
-    memories: Sequence[Memory]
+    def entries(self, language: Language) -> list[str]:
+        """Return the entries of the answer for a model; ``language``: of the reason for a miss."""
+        out_of_reach = self.miss is not None
+        entries = [
+            rules.memory_entry(
+                each.content, each.language, each.superseded_at, out_of_reach=out_of_reach
+            )
+            for _, each in self.memories
+        ]
+        entries += [rules.forgotten_entry(each.relation, each.hint) for _, each in self.forgotten]
+        # The entries of forgotten nodes and of those out of reach need no explanation.
+        explained = {Miss.FORGOTTEN: self.forgotten, Miss.OUT_OF_REACH: self.memories}
+        if self.miss is not None and not explained.get(self.miss):
+            entries.append(rules.miss_entry(self.miss, language))
+        return entries
 
 
 class Recall(Reader):
@@ -150,213 +157,214 @@ class Recall(Reader):
         wait_until_fresh(self.database, agent_id, request)
         keywords = Keywords.of(request.keywords, self.models, vectors)
         with self.database.agent_snapshot(agent_id) as connection:
-            recalled = self._recall(connection, agent_id, request, keywords)
+            recalled = _Search(self, connection, agent_id, request, keywords).recalled()
+        structured = request.format == "structured"
+        texts = recalled.contents() if structured else recalled.entries(keywords.language)
+        joint = "\n" if structured else rules.SEPARATOR
         count = self.models.tokenizers.count(self.defaults.tokenizer)
-        if request.format == "structured":
-            reply = as_structure(recalled, request.budget_tokens, count)
-        else:
-            reply = as_text(recalled, request.budget_tokens, count, keywords.language)
-        seqs = {seq for memory in reply.memories for seq in memory.seqs}
-        nodes = [memory.node_id for memory in reply.memories]
+        fit = fitting(texts, request.budget_tokens, count, joint=joint)
+        # The forgotten nodes come after the memories, and the reason for a miss after them.
+        number = len(recalled.memories)
+        ends = number + len(recalled.forgotten)
+        memories = [recalled.memories[at] for at in fit if at < number]
+        forgotten = [recalled.forgotten[at - number] for at in fit if number <= at < ends]
+        seqs = {seq for _, memory in memories for seq in memory.seqs}
+        nodes = [memory.node_id for _, memory in memories]
         use = use_of(agent_id, "recall", recalled.now, (seqs, nodes), recalled.ids)
-        dropping = reply.forgotten if recalled.drops else ()
+        dropping = {node for node, _ in forgotten} if recalled.drops else ()
         self.activity.note(agent_id, dropping=dropping, use=use)
-        return reply.answer
+        outcome = {
+            "miss": recalled.miss,
+            "knew": list(recalled.knew),
+            "seq": recalled.now.seq,
+            "pending": recalled.now.pending,
+            "new_agent": recalled.now.new_agent,
+        }
+        if not structured:
+            return RecallText(text=joint.join(texts[place] for place in fit), **outcome)
+        return RecallAnswer(
+            memories=[_recalled_memory(recalled, *each) for each in memories],
+            forgotten=[each for _, each in forgotten],
+            **outcome,
+        )
 
-    def _recall(
-        self, connection: Connection, agent_id: str, request: RecallRequest, keywords: Keywords
-    ) -> Recalled:
-        visibility = Visibility(request.session_id, request.user_id, request.as_of)
-        matches = None
-        if not keywords.everything:
-            matches = _matches(connection, agent_id, keywords, visibility)
-        walk = Walk(network.focus_points(connection, agent_id))
-        search = _Search(connection, agent_id, request, matches, visibility, walk)
+
+class _Search:
+    """The breadth-first search of one recall, on its snapshot."""
+
+    def __init__(
+        self,
+        reader: Reader,
+        connection: Connection,
+        agent_id: str,
+        request: RecallRequest,
+        keywords: Keywords,
+    ) -> None:
+        self._reader = reader
+        self._of_agent = connection, agent_id  # what all statements begin with
+        self._request = request
+        self._keywords = keywords
+        self._visibility = Visibility(request.session_id, request.user_id, request.as_of)
+        self._matches = None if keywords.everything else self._find_matches()
+        self._walk = Walk(network.focus_points(*self._of_agent))
+
+    def recalled(self) -> Recalled:
+        request, visibility = self._request, self._visibility
         depth = request.depth
-        if depth is None:
-            depth = self._parameters(connection, agent_id).default_search_depth
-        search.walk_to(depth)
-        found = search.found()
-        forgotten, successors = self._named(connection, agent_id, walk.forgotten.values(), keywords)
+        self._walk_to(self._parameters.default_search_depth if depth is None else depth)
+        found = self._found()
+        named = self._named(self._walk.forgotten.values())
         miss, knew = None, list[int]()
         if not found:
             # A forgotten node out of reach may still have links.
-            everywhere = network.dangling_links(connection, agent_id, request.relations, visibility)
-            if not forgotten:
-                forgotten, successors = self._named(connection, agent_id, everywhere, keywords)
-            search.walk_on()
-            found = search.found()
+            everywhere = network.dangling_links(*self._of_agent, request.relations, visibility)
+            named = named or self._named(everywhere)
+            self._walk_on()
+            found = self._found()
             miss = rules.why_nothing(
-                pending=self._is_pending(connection, agent_id, request, keywords),
-                out_of_reach=bool(found),
-                forgotten=bool(forgotten),
+                pending=self._is_pending(), out_of_reach=bool(found), forgotten=bool(named)
             )
-            if miss is Miss.NEVER_KNOWN and was_known(connection, agent_id, keywords, visibility):
+            if miss is Miss.NEVER_KNOWN and was_known(*self._of_agent, self._keywords, visibility):
                 miss = Miss.FORGOTTEN
-                knew = forgotten_with_keyword(connection, agent_id, keywords, visibility)
-        forgotten = forgotten[: request.limit]
-        last = {each.node_id: successors[each.node_id].last for each in forgotten}
-        last_nodes = list(last.values())
+                knew = forgotten_with_keyword(*self._of_agent, self._keywords, visibility)
         seqs = {seq for _, memory in found for seq in memory.seqs}
-        known = ended_parts(connection, agent_id, seqs, request.as_of)
+        known = ended_parts(*self._of_agent, seqs, request.as_of)
+        forgotten = self._forgotten_memories(named[: request.limit])
         return Recalled(
             memories=[(reached, _with_notes(memory, known)) for reached, memory in found],
-            matches=matches,
+            matches=self._matches,
             forgotten=forgotten,
-            last=last,
-            restorable=frozenset(network.restorable(connection, agent_id, last_nodes)),
-            forgotten_at=network.forgotten_at(connection, agent_id, last_nodes),
-            ids=message_ids(connection, agent_id, seqs),
+            ids=message_ids(*self._of_agent, seqs),
             miss=miss,
-            out_of_reach=miss is not None,
             knew=knew,
-            now=progress(connection, agent_id),
-            drops=bool(last_nodes) and self._parameters(connection, agent_id).drops_on_visit,
+            now=progress(*self._of_agent),
+            drops=bool(forgotten) and self._parameters.drops_on_visit,
         )
 
-    def _parameters(self, connection: Connection, agent_id: str) -> MemoryParameters:
-        return parameters_of(connection, agent_id, self.defaults.memory)
+    @property
+    def _parameters(self) -> MemoryParameters:
+        return parameters_of(*self._of_agent, self._reader.defaults.memory)
 
-    def _named(
-        self,
-        connection: Connection,
-        agent_id: str,
-        forgotten: Iterable[Forgotten],
-        keywords: Keywords,
-    ) -> tuple[list[Forgotten], Mapping[int, Successor]]:
-        """Return those whose relation or hint has a keyword, in order, and their successors.
+    def _find_matches(self) -> dict[int, float]:
+        """Return the match score of each visible node: 1 for a token, else its best cosine."""
+        keywords = self._keywords
+        matches = network.nodes_by_cosine(
+            *self._of_agent,
+            keywords.vectors,
+            keywords.languages,
+            keywords.model,
+            keywords.least_cosines,
+        )
+        exact = network.nodes_by_terms(*self._of_agent, keywords.terms)
+        exact |= network.nodes_by_character(*self._of_agent, keywords.characters)
+        matches |= dict.fromkeys(exact, 1.0)
+        visible = network.seen(*self._of_agent, matches, self._visibility)
+        return {node: match for node, match in matches.items() if node in visible}
+
+    def _named(self, forgotten: Iterable[Forgotten]) -> list[tuple[Forgotten, int]]:
+        """Return those whose relation or hint has a keyword, in order, with their last successors.
 
         Nodes that were restored or merged into a living memory are left out: links to them still
         dangle (M14), but they are not forgotten.
         """
+        models = self._reader.models
         named = rules.in_order(
             each
             for each in forgotten
-            if keywords.are_in(f"{each.relation} {each.hint}", self.models)
+            if self._keywords.are_in(f"{each.relation} {each.hint}", models)
         )
-        successors = successors_of(connection, agent_id, [each.node_id for each in named])
-        return [each for each in named if successors[each.node_id].living is None], successors
+        successors = successors_of(*self._of_agent, [each.node_id for each in named])
+        pairs = ((each, successors[each.node_id]) for each in named)
+        return [(each, heir.last) for each, heir in pairs if heir.living is None]
 
-    def _is_pending(
-        self, connection: Connection, agent_id: str, request: RecallRequest, keywords: Keywords
-    ) -> bool:
+    def _forgotten_memories(
+        self, named: Sequence[tuple[Forgotten, int]]
+    ) -> list[tuple[int, ForgottenMemory]]:
+        nodes = [last for _, last in named]
+        restorable = network.restorable(*self._of_agent, nodes)
+        forgotten_at = network.forgotten_at(*self._of_agent, nodes)
+        return [
+            (
+                each.node_id,
+                ForgottenMemory(
+                    node_id=last,
+                    relation=each.relation,
+                    hint=each.hint,
+                    restorable=last in restorable,
+                    forgotten_at=forgotten_at.get(last),
+                ),
+            )
+            for each, last in named
+        ]
+
+    def _is_pending(self) -> bool:
         """Return True if a message that is not yet a memory has a keyword, in any session."""
         pending = pending_messages(
-            connection,
-            agent_id,
-            user_id=request.user_id,
-            as_of=request.as_of,
+            *self._of_agent,
+            user_id=self._request.user_id,
+            as_of=self._request.as_of,
             most=_PENDING_MESSAGES,
         )
         texts = (message.text[:_PENDING_CHARACTERS] for message in pending)
-        return any(keywords.are_in(text, self.models) for text in texts)
+        return any(self._keywords.are_in(text, self._reader.models) for text in texts)
 
-
-@dataclass(frozen=True, slots=True)
-class _Search:
-    """The breadth-first search of one recall."""
-
-    connection: Connection
-    agent_id: str
-    request: RecallRequest
-    matches: Mapping[int, float] | None  # None: every memory matches
-    visibility: Visibility
-    walk: Walk
-
-    def walk_to(self, depth: int) -> None:
+    def _walk_to(self, depth: int) -> None:
         """Walk to this layer, or until there are enough: layers come before all else.
 
         Without matches there is no walk.
         """
-        walk, request = self.walk, self.request
-        if self.matches is not None and not self.matches:
+        walk, request = self._walk, self._request
+        if self._matches is not None and not self._matches:
             return
         while (
             walk.layer < depth
             and walk.frontier
-            and len(walk.memories(self.matches)) < request.limit
+            and len(walk.memories(self._matches)) < request.limit
         ):
             walk.advance(
                 network.steps_from(
-                    self.connection,
-                    self.agent_id,
-                    walk.frontier,
-                    request.relations,
-                    self.visibility,
+                    *self._of_agent, walk.frontier, request.relations, self._visibility
                 )
             )
 
-    def walk_on(self) -> None:
+    def _walk_on(self) -> None:
         """Walk to what is out of reach, and add what no way leads to."""
-        self.walk_to(_FARTHEST)
-        unreached: Iterable[int] | None = self.matches
+        self._walk_to(_FARTHEST)
+        unreached: Iterable[int] | None = self._matches
         if unreached is None:
-            unreached = network.latest_memories(
-                self.connection, self.agent_id, self.visibility, self.request.limit
-            )
-        self.walk.add_unreached(unreached)
+            limit = self._request.limit
+            unreached = network.latest_memories(*self._of_agent, self._visibility, limit)
+        self._walk.add_unreached(unreached)
 
-    def found(self) -> list[tuple[Reached, Memory]]:
-        """Return the best matching memories that were reached."""
-        reached = self.walk.memories(self.matches)[: self.request.limit]
-        nodes = [each.node_id for each in reached]
-        memories = network.memories(self.connection, self.agent_id, nodes)
-        return _newer_first(
-            self.connection, self.agent_id, self.request, self.walk, reached, memories
-        )
+    def _found(self) -> list[tuple[Reached, Memory]]:
+        """Return the best matching memories that were reached.
 
+        The successors of a memory come before it, if they are in reach (R6), and their own
+        successors before them. A memory superseded after ``as_of`` is still valid.
+        """
+        known, limit = self._walk.reached, self._request.limit
+        reached = self._walk.memories(self._matches)[:limit]
+        memories = self._memories([each.node_id for each in reached])
+        while missing := (_successors(memories) & known.keys()) - memories.keys():
+            newer = self._memories(sorted(missing))
+            if not newer:
+                break
+            memories |= newer
+        ordered: dict[int, Reached] = {}
+        for each in reached:
+            for node in reversed(list(_chain(each.node_id, memories))):
+                ordered.setdefault(node, known[node])
+        return [(each, memories[each.node_id]) for each in ordered.values()][:limit]
 
-def _matches(
-    connection: Connection, agent_id: str, keywords: Keywords, visibility: Visibility
-) -> dict[int, float]:
-    """Return the match score of each visible node: 1 for a token, else its best cosine."""
-    matches = network.nodes_by_cosine(
-        connection,
-        agent_id,
-        keywords.vectors,
-        keywords.languages,
-        keywords.model,
-        keywords.least_cosines,
-    )
-    exact = network.nodes_by_terms(connection, agent_id, keywords.terms)
-    exact |= network.nodes_by_character(connection, agent_id, keywords.characters)
-    matches |= dict.fromkeys(exact, 1.0)
-    visible = network.seen(connection, agent_id, matches, visibility)
-    return {node: match for node, match in matches.items() if node in visible}
-
-
-def _newer_first(
-    connection: Connection,
-    agent_id: str,
-    request: RecallRequest,
-    walk: Walk,
-    reached: list[Reached],
-    memories: dict[int, Memory],
-) -> list[tuple[Reached, Memory]]:
-    """Put the successors of a memory before it, if they are in reach (R6).
-
-    Their own successors come first. A memory superseded after ``as_of`` is still valid.
-    """
-    memories = _as_of(memories, request.as_of)
-    while missing := (_successors(memories) & walk.reached.keys()) - memories.keys():
-        newer = network.memories(connection, agent_id, sorted(missing))
-        if not newer:
-            break
-        memories |= _as_of(newer, request.as_of)
-    ordered: dict[int, Reached] = {}
-    for each in reached:
-        for node in reversed(list(_chain(each.node_id, memories))):
-            ordered.setdefault(node, walk.reached[node])
-    return [(each, memories[each.node_id]) for each in ordered.values()][: request.limit]
-
-
-def _as_of(memories: Mapping[int, Memory], until: datetime | None) -> dict[int, Memory]:
-    return {
-        node: replace(each, superseded_by=None, superseded_at=None)
-        if until is not None and each.superseded_at is not None and each.superseded_at > until
-        else each
-        for node, each in memories.items()
-    }
+    def _memories(self, nodes: Sequence[int]) -> dict[int, Memory]:
+        """Read memories; what supersedes them after ``as_of`` does not count."""
+        until = self._request.as_of
+        return {
+            node: replace(each, superseded_by=None, superseded_at=None)
+            if until is not None and each.superseded_at is not None and each.superseded_at > until
+            else each
+            for node, each in network.memories(*self._of_agent, nodes).items()
+        }
 
 
 def _successors(memories: Mapping[int, Memory]) -> set[int]:
@@ -379,68 +387,6 @@ def _with_notes(memory: Memory, known: Sequence[EndedParts]) -> Memory:
     return replace(memory, content=with_notes(memory.content, memory.seqs, known))
 
 
-def as_structure(recalled: Recalled, budget: int | None, count: Count) -> Reply:
-    """Return the answer for a program; the contents together are within the budget."""
-    contents = [memory.content for _, memory in recalled.memories]
-    contents += [f"{each.relation} {each.hint}" for each in recalled.forgotten]
-    fit = fitting(contents, budget, count, joint="\n")
-    forgotten = _forgotten(recalled, fit)
-    memories = [recalled.memories[place] for place in fit if place < len(recalled.memories)]
-    answer = RecallAnswer(
-        memories=[_recalled_memory(recalled, *each) for each in memories],
-        forgotten=[
-            ForgottenMemory(
-                node_id=(last := recalled.last[each.node_id]),
-                relation=each.relation,
-                hint=each.hint,
-                restorable=last in recalled.restorable,
-                forgotten_at=recalled.forgotten_at.get(last),
-            )
-            for each in forgotten
-        ],
-        miss=recalled.miss,
-        knew=list(recalled.knew),
-        seq=recalled.now.seq,
-        pending=recalled.now.pending,
-        new_agent=recalled.now.new_agent,
-    )
-    ids = frozenset(each.node_id for each in forgotten)
-    return Reply(answer, ids, [memory for _, memory in memories])
-
-
-def as_text(recalled: Recalled, budget: int | None, count: Count, language: Language) -> Reply:
-    """Return the answer for a model, within the budget; a miss is explained in ``language``."""
-    entries = [
-        rules.memory_entry(
-            each.content, each.language, each.superseded_at, out_of_reach=recalled.out_of_reach
-        )
-        for _, each in recalled.memories
-    ]
-    entries += [rules.forgotten_entry(each.relation, each.hint) for each in recalled.forgotten]
-    # The entries of forgotten nodes and of those out of reach need no explanation.
-    explained = {Miss.FORGOTTEN: recalled.forgotten, Miss.OUT_OF_REACH: recalled.memories}
-    if recalled.miss is not None and not explained.get(recalled.miss):
-        entries.append(rules.miss_entry(recalled.miss, language))
-    fit = fitting(entries, budget, count, joint=rules.SEPARATOR)
-    answer = RecallText(
-        text=rules.SEPARATOR.join(entries[place] for place in fit),
-        miss=recalled.miss,
-        knew=list(recalled.knew),
-        seq=recalled.now.seq,
-        pending=recalled.now.pending,
-        new_agent=recalled.now.new_agent,
-    )
-    ids = frozenset(each.node_id for each in _forgotten(recalled, fit))
-    memories = [recalled.memories[at][1] for at in fit if at < len(recalled.memories)]
-    return Reply(answer, ids, memories)
-
-
-def _forgotten(recalled: Recalled, fit: Sequence[int]) -> list[Forgotten]:
-    """Return the forgotten nodes at the fitting indexes: they come after the memories."""
-    places = range(len(recalled.memories), len(recalled.memories) + len(recalled.forgotten))
-    return [recalled.forgotten[place - places.start] for place in fit if place in places]
-
-
 def _recalled_memory(recalled: Recalled, reached: Reached, memory: Memory) -> RecalledMemory:
     node, matches = memory.node_id, recalled.matches
     return RecalledMemory(
@@ -449,7 +395,7 @@ def _recalled_memory(recalled: Recalled, reached: Reached, memory: Memory) -> Re
         phrase=memory.phrase,
         type=memory.type,
         layer=reached.layer,
-        out_of_reach=recalled.out_of_reach,
+        out_of_reach=recalled.miss is not None,
         strength=reached.strength,
         match=1.0 if matches is None else matches.get(node, 0.0),
         importance=memory.importance,

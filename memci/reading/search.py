@@ -16,7 +16,7 @@ from memci.language.detection import language_of
 from memci.language.question import QueryAnalysis
 from memci.reading.deferred_writes import use_of
 from memci.reading.find import DEFAULT_HITS, Found, find
-from memci.reading.rank import Ranking, rank
+from memci.reading.rank import Ranker, Ranking
 from memci.reading.reader import Reader, Stopwatch, wait_until_fresh
 from memci.reading.understand import Question, explained_analysis, understand
 from memci.schemas.reads import Hit, HitDocument, HitPin, HitStep, SearchAnswer, SearchRequest
@@ -49,7 +49,7 @@ class Search(Reader):
         with self.database.agent_snapshot(agent_id, planned=True) as connection:
             found = find(self, connection, agent_id, question, request)
             watch.lap("find")
-            ranking = rank(self, connection, agent_id, found, request)
+            ranking = Ranker(self, connection, agent_id, found, request).for_search()
             watch.lap("fuse")
             hits = self._take(ranking.ranked, request, ranking.analysis)
             watch.lap("select")

@@ -250,8 +250,8 @@ class _Packing:
                 Section.HISTORY if one.source is Source.CHAT else Section(one.source.value),
                 text,
                 seqs=one.seqs,
-                ranked=entries[one.source, one.key],
-                shortened=(one.source, one.key) in self._shortened,
+                ranked=entries[one.id],
+                shortened=one.id in self._shortened,
             )
             for one, text in write_entries(layout, ordered, self._materials.language)
         ]

@@ -89,7 +89,7 @@ def memories_quoted_in_full(
         if not all(covered.holds(one, seq) for seq in one.seqs):
             continue
         if any(each in one.text for each in leads) and _is_quoted(one.text, leads, spans):
-            yield one.source, one.key
+            yield one.id
 
 
 def _is_quoted(text: str, leads: Mapping[str, Collection[str]], spans: Spans) -> bool:

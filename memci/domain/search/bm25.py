@@ -210,24 +210,17 @@ def scored(
     Lengths are compared within one source, in characters.
     """
     matcher = _TermMatcher(question, terms)
-    found = {(each.source, each.key): matcher.terms_in(each.text) for each in candidates}
+    found = [matcher.terms_in(each.text) for each in candidates]
     means = _mean_lengths(candidates)
-    known = known or collected_of(list(found.values()))
+    known = known or collected_of(found)
     asked = scored_terms(question, known)
-    scores = (
-        score(
-            found[each.source, each.key],
-            asked,
-            replace(known, mean_length=means[each.source]),
-            length=len(each.text),
-        )
-        for each in candidates
-    )
-    return [
-        each._replace(lexical=score)
-        for each, score in zip(candidates, scores, strict=True)
-        if score > 0
-    ]
+    hits = []
+    for each, words in zip(candidates, found, strict=True):
+        of_source = replace(known, mean_length=means[each.source])
+        lexical = score(words, asked, of_source, length=len(each.text))
+        if lexical > 0:
+            hits.append(each._replace(lexical=lexical))
+    return hits
 
 
 class _TermMatcher:

@@ -64,6 +64,9 @@ class Kept(NamedTuple):
     by: Maker | None = None  # who pinned a text
 
 
+Key: TypeAlias = tuple[Source, int]  # what identifies a candidate
+
+
 class Candidate(NamedTuple):
     """A message, memory, chunk or kept text; a score is None if the channel gave none."""
 
@@ -79,7 +82,7 @@ class Candidate(NamedTuple):
     lexical: float | None = None  # BM25 score
     successor: int | None = None  # the memory that supersedes it (R6)
     until: datetime | None = None  # since then another memory supersedes it
-    newer: tuple[tuple[Source, int], ...] = ()  # keys of the candidates that supersede it
+    newer: tuple[Key, ...] = ()  # keys of the candidates that supersede it
     position: int | None = None  # of an indexed message (R11b)
     memory: int | None = None  # a memory of this message that was found as well
     extract: Extract | None = None
@@ -87,8 +90,10 @@ class Candidate(NamedTuple):
     kept: Kept | None = None
     passage: Passage | None = None  # of a long message, more like the question than the rest (E6)
 
-
-Key: TypeAlias = tuple[Source, int]  # what identifies a candidate
+    @property
+    def id(self) -> Key:
+        """Its source, and its key there."""
+        return self.source, self.key
 
 
 def message_candidate(message: Message, lexical: float | None = None) -> Candidate:

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memci.domain.search.candidate import KEPT, SAID, Candidate, Key, Source
-from memci.domain.search.hints import ASKING, Hints, has_type
+from memci.domain.search.hints import ASKING, Hints, has_answer
 from memci.domain.search.passages import Passage
 
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -286,7 +286,7 @@ def _sessions(channels: Channels) -> dict[str, Floats]:
 
 
 def _compared(found: Sequence[Candidate], compared: Comparison) -> dict[str, Floats]:
-    keys = [(each.source, each.key) for each in found]
+    keys = [each.id for each in found]
     tokens, typical = compared.tokens, compared.typical
     values = np.array(list(tokens.values()) or [0.0])
     # What was not compared is unlike; what has no tokens to compare is neither like nor unlike.
@@ -323,6 +323,6 @@ def _texts(
         ]),
         "names": np.array([share(each.text) if share is not None else 0.0 for each in found]),
         "answer_type": np.array(
-            [has_type(each.text, hints.answer_type) for each in found], np.float64
+            [has_answer(each.text, hints.answer_kind) for each in found], np.float64
         ),
     }  # fmt: skip

@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from datetime import datetime
-from enum import StrEnum
 from typing import TypeAlias
 
 from memci.domain.documents import is_named
@@ -30,13 +29,6 @@ _NUMBERS = re.compile(
 )
 
 
-class AnswerType(StrEnum):
-    """The kind of answer that a question asks for."""
-
-    TIME = "time"
-    NUMBER = "number"
-
-
 @dataclass(frozen=True, slots=True)
 class Hints:
     """Hints from a question about its answer, apart from its words."""
@@ -46,19 +38,16 @@ class Hints:
     # Returns the share of the question's entities in a text, 0 to 1.
     entity_share: Callable[[str], float] | None = None
     names_symbol: Callable[[str], bool] | None = None  # True for its code symbols
-    answer_type: AnswerType | None = None
+    answer_kind: AnswerKind | None = None
     timed: Timed = field(default_factory=Timed)
     order: Order | None = None  # the occasion that it asks for
 
 
-def has_type(text: str, answer_type: AnswerType | None) -> bool:
-    """Return True if a text may hold an answer of this kind."""
-    if answer_type is AnswerType.TIME:
+def has_answer(text: str, kind: AnswerKind | None) -> bool:
+    """Return True if a text may hold an answer of this kind: a time or a number."""
+    if kind is AnswerKind.WHEN:
         return _TIMES.search(text) is not None
-    return answer_type is AnswerType.NUMBER and _NUMBERS.search(text) is not None
-
-
-_ANSWER_TYPES = {AnswerKind.WHEN: AnswerType.TIME, AnswerKind.HOW_MANY: AnswerType.NUMBER}
+    return kind is AnswerKind.HOW_MANY and _NUMBERS.search(text) is not None
 
 
 def hints_of(analysis: QueryAnalysis, names: Collection[str], timed: Timed) -> Hints:
@@ -69,7 +58,7 @@ def hints_of(analysis: QueryAnalysis, names: Collection[str], timed: Timed) -> H
         time_fit=analysis.time_fit if analysis.times else None,
         entity_share=(lambda text: len(entities_named(text, keys)) / len(keys)) if keys else None,
         names_symbol=(lambda symbol: is_named(symbol, names)) if names else None,
-        answer_type=_ANSWER_TYPES.get(analysis.answer_kind),
+        answer_kind=analysis.answer_kind,
         timed=timed,
         order=analysis.order,
     )

@@ -54,17 +54,17 @@ def rank_hits(
     ranks = channel_ranks(found, channels, scores.floor)
     ranked = []
     for each, score in zip(found, _scored(scores, channels, compared, hints), strict=True):
-        own, named = ranks.get((each.source, each.key), {}), is_named(each, hints)
+        own, named = ranks.get(each.id, {}), is_named(each, hints)
         if own or named or hints.timed.has(each):
             lead = 1.0 if named else 0.0
             if hints.timed.leads(each):
                 lead = 1.0 + min(1.0, count_words(each.text) / _SAYS_WORDS)
-            passage = compared.passages.get((each.source, each.key))
+            passage = compared.passages.get(each.id)
             quoted = each if passage is None else each._replace(passage=passage)
             ranked.append(Ranked(quoted, float(score) + lead, own))
     if hints.order is not None:
-        keys = [(each.source, each.key) for each in found]
-        closeness = dict(zip(keys, scores.closeness().tolist(), strict=True))
+        near = scores.closeness().tolist()
+        closeness = {each.id: share for each, share in zip(found, near, strict=True)}
         ranked = favour_order(ranked, closeness, hints.order, hints.time_fit)
     return sorted(ranked, key=by_rank)
 
@@ -82,9 +82,8 @@ def _scored(
     plain = scores.plain_sum()
     order = np.argsort(-plain, kind="stable")
     best, others = order[:MODELLED], order[MODELLED:]
-    learned: npt.NDArray[np.floating] = np.zeros(
-        len(best)
-    )  # of links alone the model knows nothing
+    # Of links alone the model knows nothing.
+    learned: npt.NDArray[np.floating] = np.zeros(len(best))
     if set(channels) != {Channel.BFS}:
         learned = ranking_model().predict(features_of(scores, best.tolist(), compared, hints))
     time = np.array([_time_of(scores.candidates[row], hints) for row in best])

@@ -28,23 +28,23 @@ class Ranked(NamedTuple):
     ranks: Mapping[Channel, int]
 
     @property
-    def key(self) -> tuple[Source, int]:
+    def key(self) -> Key:
         """The key of its candidate."""
-        return self.candidate.source, self.candidate.key
+        return self.candidate.id
 
 
 def channel_ranks(
     candidates: Sequence[Candidate], channels: Collection[Channel], floor: float
-) -> dict[tuple[Source, int], dict[Channel, int]]:
+) -> dict[Key, dict[Channel, int]]:
     """Return the rank of each candidate, from 1, in each channel that found it.
 
     A candidate whose vector has a likeness below ``floor`` is a hit only by another channel.
     """
-    ranks: defaultdict[tuple[Source, int], dict[Channel, int]] = defaultdict(dict)
+    ranks: defaultdict[Key, dict[Channel, int]] = defaultdict(dict)
     for channel in channels:
         for ranking in _rankings(candidates, channel, floor):
             for rank, each in enumerate(ranking, start=1):
-                ranks[each.source, each.key][channel] = rank
+                ranks[each.id][channel] = rank
     return dict(ranks)
 
 
@@ -57,7 +57,7 @@ def best_of_rankings(rankings: Sequence[Sequence[Ranked]]) -> list[Ranked]:
     """Return one ranking of several: each candidate with its best score."""
     if len(rankings) == 1:
         return list(rankings[0])
-    best: dict[tuple[Source, int], Ranked] = {}
+    best: dict[Key, Ranked] = {}
     for each in (each for ranking in rankings for each in ranking):
         if each.key not in best or each.score > best[each.key].score:
             best[each.key] = each

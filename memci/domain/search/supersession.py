@@ -63,7 +63,7 @@ def _ended_as(candidate: Candidate, known: Iterable[Ended]) -> list[Ended]:
 
 def statements_of(
     node: int,
-    memories: Sequence[Candidate],
+    memory: Candidate | None,
     messages: Sequence[Candidate],
     ended: Iterable[Ended],
     found: Collection[Key],
@@ -76,10 +76,8 @@ def statements_of(
     told_by = {seq for each in ended if node in each.now for seq in each.told_by}
     telling = [each for each in messages if each.key in told_by] or list(messages)
     clauses = {each.text[slice(*span)] for each in telling for span in clause_spans(each.text)}
-    if memories and (
-        not clauses or any(part in each.text for each in memories for part in clauses)
-    ):
-        return [*memories, *(each for each in telling if (each.source, each.key) in found)]
+    if memory and (not clauses or any(part in memory.text for part in clauses)):
+        return [memory, *(each for each in telling if each.id in found)]
     return telling
 
 
@@ -119,7 +117,7 @@ def newest_first(
             continue
         followers[key] = newer
         for one in newer:
-            leaders[one.source, one.key].insert(0, found[key])
+            leaders[one.id].insert(0, found[key])
     return leaders_first(marked, leaders, followers)
 
 
@@ -133,8 +131,8 @@ def _with_successor(
     until = ended[0].until
     newer: dict[Key, None] = {}
     if not was_valid_at(candidate.at, until, times):
-        newer = {(one.source, one.key): None for node in nodes for one in statements.get(node, ())}
-        newer.pop((candidate.source, candidate.key), None)
+        newer = {one.id: None for node in nodes for one in statements.get(node, ())}
+        newer.pop(candidate.id, None)
     successor = next(iter(nodes), None)
     return candidate._replace(until=until, successor=successor, newer=tuple(newer))
 
@@ -149,8 +147,8 @@ def _newer_versions(
     for each in ended:
         for node in each.now:
             for one in statements.get(node, ()):
-                if (one.source, one.key) != key:
-                    yield found.get((one.source, one.key), one)
+                if one.id != key:
+                    yield found.get(one.id, one)
         for node in each.between:
             if (Source.MEMORY, node) in found:
                 yield found[Source.MEMORY, node]
@@ -176,10 +174,10 @@ def leaders_first(
             return
         begun.add(one.key)
         for leader in leaders.get(one.key, ()):
-            put(found.get((leader.source, leader.key)) or Ranked(leader, score, {}), score)
+            put(found.get(leader.id) or Ranked(leader, score, {}), score)
         ordered[one.key] = one._replace(score=max(one.score, score))
         for follower in (followers or {}).get(one.key, ()):
-            if (follower.source, follower.key) not in found:
+            if follower.id not in found:
                 put(Ranked(follower, score, {}), score)
 
     for each in ranked:
