@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from memci.domain.context.choose import Choice
 from memci.domain.context.message_list import Item, LeftOut, Part, Piece, part_tokens, pieces
 from memci.domain.search.ranking import Ranked
-from memci.domain.session.interaction import Interaction
 from memci.domain.token_counts import LIST_OVERHEAD
 
 
@@ -21,7 +20,6 @@ class Assembly:
     parts: tuple[Part, ...]
     tokens: int  # exact
     left_out: tuple[tuple[Ranked, LeftOut], ...]  # candidates, best first, and why
-    recent_left_out: tuple[Interaction, ...]
     recent_begins: int | None  # seq of the first recent message, for the next list to begin with
     lacks_summary: bool  # interactions had no room, and there is no summary of them
 
@@ -42,8 +40,8 @@ class Assembly:
 
 def assemble(choice: Choice) -> Assembly:
     """Return the list of all chosen parts."""
-    fixed, recent, retrieved = choice.fixed, choice.recent, choice.retrieved
-    stable = (*choice.summary.parts, *choice.contents)
+    fixed, recent, retrieved = choice.fixed, choice.filled.recent, choice.filled.retrieved
+    stable = (*choice.filled.summary.parts, *choice.contents)
     between = (*retrieved.parts, *stable) if choice.best_first else (*stable, *retrieved.parts)
     parts = (
         *(*fixed.system, *fixed.pins, *fixed.plan),
@@ -56,7 +54,6 @@ def assemble(choice: Choice) -> Assembly:
         parts,
         part_tokens(parts) + LIST_OVERHEAD,
         retrieved.left_out,
-        recent.left_out,
         recent.begins,
         choice.lacks_summary,
     )

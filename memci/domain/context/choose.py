@@ -7,12 +7,12 @@ retrieved entries.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from memci.domain.context.materials import Materials
-from memci.domain.context.message_list import Item, Origin, Part, Section, part_of, part_tokens
-from memci.domain.context.packing import Packed, pack
+from memci.domain.context.message_list import Item, Part, Section, part_of, part_tokens
+from memci.domain.context.packing import Packed, Packing
 from memci.domain.context.page_listing import PageRoom, list_pages
 from memci.domain.context.recent_messages import Latest, Recent
 from memci.domain.context.rendering import Days
@@ -60,11 +60,14 @@ class FixedParts:
             for pin, piece in zip(materials.pins, pieces, strict=True)
         ]
         seqs = tuple(each.seq for each in stored)
+        system = None if materials.system is None else Item(Section.SYSTEM, materials.system)
+        plan = Item(Section.PLAN, materials.plan, origin=origin) if materials.plan else None
+        query = None if materials.query is None else Item(Section.QUERY, materials.query, seqs=seqs)
         return cls(
-            system=_part(Role.SYSTEM, Section.SYSTEM, materials.system, count),
-            pins=(part_of(Role.SYSTEM, pins, count),) if pins else (),
-            plan=_part(Role.SYSTEM, Section.PLAN, materials.plan or None, count, origin=origin),
-            query=_part(Role.USER, Section.QUERY, materials.query, count, seqs=seqs),
+            system=_part(Role.SYSTEM, [system], count),
+            pins=_part(Role.SYSTEM, pins, count),
+            plan=_part(Role.SYSTEM, [plan], count),
+            query=_part(Role.USER, [query], count),
             quoted=(
                 *map(message_candidate, (*stored, *wholly_pinned(materials.pins))),
                 *_earlier_plans(materials),
@@ -88,18 +91,9 @@ class FixedParts:
         )
 
 
-def _part(
-    role: Role,
-    section: Section,
-    text: str | None,
-    count: Count,
-    *,
-    seqs: tuple[int, ...] = (),
-    origin: Origin | None = None,
-) -> tuple[Part, ...]:
-    if text is None:
-        return ()
-    return (part_of(role, [Item(section, text, seqs=seqs, origin=origin or {})], count),)
+def _part(role: Role, items: Sequence[Item | None], count: Count) -> tuple[Part, ...]:
+    present = [each for each in items if each is not None]
+    return (part_of(role, present, count),) if present else ()
 
 
 def _earlier_plans(materials: Materials) -> Iterator[Candidate]:
@@ -118,9 +112,7 @@ class Choice:
     fixed: FixedParts
     contents: tuple[Part, ...]  # the Contents Page
     tree: tuple[Part, ...]  # the other pages
-    summary: SummaryBlock
-    retrieved: Packed
-    recent: Recent
+    filled: Filled
     recent_parts: tuple[Part, ...]
     best_first: bool  # no prompt cache is used
     lacks_summary: bool  # interactions had no room, and there is no summary of them
@@ -152,9 +144,7 @@ def choose(materials: Materials, budget: int, count: Count) -> Choice:
         fixed=fixed,
         contents=contents,
         tree=tree,
-        summary=filled.summary,
-        retrieved=filled.retrieved,
-        recent=filled.recent,
+        filled=filled,
         recent_parts=filled.recent.parts(count),
         best_first=materials.best_first,
         lacks_summary=bool(filled.recent.no_room) and not materials.summary,
@@ -197,17 +187,20 @@ class _Room:
 
 
 @dataclass(frozen=True, slots=True)
-class _Filled:
+class Filled:
+    """The parts beside the fixed ones and the pages."""
+
     recent: Recent
     summary: SummaryBlock
     retrieved: Packed
 
     @property
     def tokens(self) -> int:
+        """Tokens of the parts."""
         return self.recent.tokens + self.summary.tokens + self.retrieved.tokens
 
 
-def _fill(room: _Room) -> _Filled:
+def _fill(room: _Room) -> Filled:
     """Fill the room; repeat with more recent interactions if tokens remain."""
     left = room.tokens - room.current.tokens
     share = max(int(RECENT_SHARE * left), min(RECENT_TOKENS, left // 2))
@@ -224,7 +217,7 @@ def _fill(room: _Room) -> _Filled:
     return _fill_with_recent(more, room)
 
 
-def _fill_with_recent(recent: Recent, room: _Room) -> _Filled:
+def _fill_with_recent(recent: Recent, room: _Room) -> Filled:
     """Fill the room beside recent interactions with the summary and retrieved entries.
 
     The summary does not depend on the query. Entries that it quotes in full are not retrieved
@@ -236,5 +229,5 @@ def _fill_with_recent(recent: Recent, room: _Room) -> _Filled:
     # The rest of a shortened tool result may be the answer.
     quoted = [*recent.whole, *room.quoted, *summary.messages]
     left = room.tokens - recent.tokens - summary.tokens
-    retrieved = pack(materials, quoted, left, count, quoted_memories=summary.memories)
-    return _Filled(recent, summary, retrieved)
+    packing = Packing(materials, quoted, left, count, summary.memories)
+    return Filled(recent, summary, packing.packed())

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import TypeAlias
 
-from memci.domain.context.recent_messages import CUT, digest_of_message, head, tail
+from memci.domain.context.recent_messages import digest_of_message, without_middle
 from memci.domain.context.rendering import days_above
 from memci.domain.context.summary_overlap import RepeatedLines
 from memci.domain.pages.pins import Pin, pin_pieces
@@ -87,10 +87,7 @@ def _shorter_call(call: JsonObject, most: int) -> JsonObject:
 
 
 def _shorten(text: str, most: int) -> str:
-    if len(text) <= most:
-        return text
-    end = int(most * _END)
-    return f"{head(text, most - end - len(CUT))}{CUT}{tail(text, end)}"
+    return without_middle(text, most, int(most * _END))
 
 
 # Shortens a summary to a number of characters; "" if nothing useful is left.
@@ -111,30 +108,32 @@ class _Words:
     all_left_out: str
 
 
-_ENGLISH = _Words(
-    title="Handover",
-    session="Handover of session {}",
-    plan="Plan",
-    summary="What was said before, in short",
-    recent="What was said last, word for word",
-    shortened="What was said last, with … where something is cut",
-    no_summary="(What was said before is not summed up here, for want of room)",
-    unread="({:,} messages after this are not summed up yet)",
-    left_out="({:,} messages before the next are not here word for word, for want of room)",
-    all_left_out="({:,} messages are not here word for word, for want of room)",
-)
-_CHINESE = _Words(
-    title="交接",
-    session="会话 {} 的交接",
-    plan="计划",
-    summary="此前内容摘要",
-    recent="最近的对话原文",
-    shortened="最近的对话，以…标出删节之处",
-    no_summary="（因篇幅所限，此处没有此前内容的摘要）",
-    unread="（此后另有 {:,} 条消息尚未摘要）",
-    left_out="（因篇幅所限，此处略去原文 {:,} 条消息）",
-    all_left_out="（因篇幅所限，此处略去原文 {:,} 条消息）",
-)
+_WORDS = {
+    Language.ENGLISH: _Words(
+        title="Handover",
+        session="Handover of session {}",
+        plan="Plan",
+        summary="What was said before, in short",
+        recent="What was said last, word for word",
+        shortened="What was said last, with … where something is cut",
+        no_summary="(What was said before is not summed up here, for want of room)",
+        unread="({:,} messages after this are not summed up yet)",
+        left_out="({:,} messages before the next are not here word for word, for want of room)",
+        all_left_out="({:,} messages are not here word for word, for want of room)",
+    ),
+    Language.CHINESE: _Words(
+        title="交接",
+        session="会话 {} 的交接",
+        plan="计划",
+        summary="此前内容摘要",
+        recent="最近的对话原文",
+        shortened="最近的对话，以…标出删节之处",
+        no_summary="（因篇幅所限，此处没有此前内容的摘要）",
+        unread="（此后另有 {:,} 条消息尚未摘要）",
+        left_out="（因篇幅所限，此处略去原文 {:,} 条消息）",
+        all_left_out="（因篇幅所限，此处略去原文 {:,} 条消息）",
+    ),
+}
 _SUMMARY_SHARE = 0.5  # of the room beside pins and plan, if recent interactions need the rest
 _SHRINK = 0.9
 
@@ -234,7 +233,7 @@ class Handover:
             taken = taken[1:]
 
     def _fixed_blocks(self) -> list[str]:
-        words, labels = _words(self.language), labels_of(self.language)
+        words, labels = _WORDS[self.language], labels_of(self.language)
         name = plain_name(self.session_id)
         blocks = [f"{self.mark} {words.session.format(name) if name else words.title}"]
         blocks += ["".join(pin_pieces(self.pins, labels, self.mark * 2))] if self.pins else []
@@ -242,7 +241,7 @@ class Handover:
         return [*blocks, *([f"{self.mark * 2} {words.plan}", _plain_lines(plan)] if plan else [])]
 
     def _summary_blocks(self) -> list[str]:
-        words = _words(self.language)
+        words = _WORDS[self.language]
         if not self.summary.strip():
             return [words.no_summary] if self.summary_left_out else []
         unread = [words.unread.format(self.unread)] if self.unread else []
@@ -252,11 +251,11 @@ class Handover:
         messages = self._written(self.messages, self._days(self.messages))
         if messages:
             return [*self._heading(self.left_out, shortened=self.shortened), *messages]
-        words = _words(self.language)
+        words = _WORDS[self.language]
         return [words.all_left_out.format(self.left_out)] if self.left_out else []
 
     def _heading(self, left_out: int, *, shortened: bool) -> list[str]:
-        words = _words(self.language)
+        words = _WORDS[self.language]
         heading = words.shortened if shortened else words.recent
         missing = [words.left_out.format(left_out)] if left_out else []
         return [f"{self.mark * 2} {heading}", *missing]
@@ -300,7 +299,3 @@ def _summary_within(handover: Handover, room: int, count: Count, shorten: Shorte
 
 def _plain_lines(text: str) -> str:
     return "\n".join(map(plain_line, text.strip().splitlines()))
-
-
-def _words(language: Language) -> _Words:
-    return _CHINESE if language is Language.CHINESE else _ENGLISH

@@ -9,7 +9,7 @@ from memci.domain.context.message_list import Origin, Section
 from memci.domain.context.page_listing import Listed
 from memci.domain.pages.pins import Pin
 from memci.domain.search.candidate import Candidate, Source
-from memci.domain.search.duplicates import plain
+from memci.domain.search.duplicates import TrivialMessages, plain
 from memci.domain.search.highlight import Spans, whole
 from memci.domain.search.ranking import Ranked
 from memci.domain.session.interaction import Interaction, Unit
@@ -45,18 +45,11 @@ class ShownMessages:
 
     def _has_unit(self, unit: Unit) -> bool:
         messages = unit[1:] if unit[0].tool_calls else unit
-        return all(map(self._has_message, messages))
-
-    def _has_message(self, message: Message) -> bool:
-        return (message.role, plain(message.content or "")) in self._known
+        return all((each.role, plain(each.content or "")) in self._known for each in messages)
 
 
 # Returns True if a candidate is trivial; called only for those that would be taken.
 IsTrivial: TypeAlias = Callable[[Ranked], bool]
-
-
-def _never_trivial(_: Ranked) -> bool:
-    return False
 
 
 class Covered(NamedTuple):
@@ -92,7 +85,7 @@ class Materials:
     tree: Listed | None = None  # other pages
     origins: Mapping[Section, Origin] = field(default_factory=dict)  # of plan and summary (R16)
     shown: ShownMessages = field(default_factory=ShownMessages)
-    is_trivial: IsTrivial = _never_trivial
+    is_trivial: IsTrivial = TrivialMessages().has
     spans: Spans = whole  # cuts sentences
     began: int | None = None  # the seq of the last list's first recent message
     # Up to one fewer than three times ``recent`` interactions may go in, from ``began``.

@@ -9,7 +9,7 @@ from memci.domain.context.message_list import Item, LeftOut, Part, Section, part
 from memci.domain.context.rendering import DOCUMENTS, MEMORIES, Layout, write_entries
 from memci.domain.search.candidate import WRITTEN, Candidate, Key, Source
 from memci.domain.search.duplicates import Change, KnownMessages, Selection
-from memci.domain.search.highlight import Highlighter, SpeakerLines, Speakers, is_all_courtesy
+from memci.domain.search.highlight import Highlighter, Speakers, is_all_courtesy
 from memci.domain.search.ranking import Ranked
 from memci.domain.search.supersession import lacks_newer
 from memci.domain.token_counts import MESSAGE_OVERHEAD, Count
@@ -54,32 +54,22 @@ class Packed:
         return part_tokens(self.parts)
 
 
-def pack(
-    materials: Materials,
-    messages: Sequence[Candidate],
-    room: int,
-    count: Count,
-    *,
-    quoted_memories: Collection[Key] = (),
-) -> Packed:
-    """Fill ``room`` with the best entries of the ranking; entries that do not fit are skipped.
+class Packing:
+    """Fills a room with the best entries of the ranking; entries that do not fit are skipped.
 
     Superseded entries are also skipped if their successor did not fit (R6), and so are trivial
-    ones. Entries of finished plan steps come last (R15). ``messages`` and ``quoted_memories`` are
-    in the list already.
+    ones. Entries of finished plan steps come last (R15).
     """
-    return _Packing(materials, messages, room, count, quoted_memories).packed()
 
-
-class _Packing:
     def __init__(
         self,
         materials: Materials,
         messages: Sequence[Candidate],
         room: int,
         count: Count,
-        quoted_memories: Collection[Key],
+        quoted_memories: Collection[Key] = (),
     ) -> None:
+        """Take the room; ``messages`` and ``quoted_memories`` are in the list already."""
         ranking = _by_value(materials, room, count)
         shown = filter(materials.shown.has, (each.candidate for each in ranking))
         listed = [*messages, *shown]
@@ -105,9 +95,10 @@ class _Packing:
         self._left_out: list[tuple[Ranked, LeftOut]] = []
 
     def packed(self) -> Packed:
+        """Return the messages of the entries that fit."""
         self._choose(self._ranking)
         self._fill()
-        return self._fit(self._entries())
+        return self._fit([self._selection.entry(each) for each in self._selection])
 
     def _choose(self, ranking: Iterable[Ranked]) -> None:
         for each in ranking:
@@ -126,9 +117,6 @@ class _Packing:
         self._left_out = [(each, why) for each, why in self._left_out if why is not LeftOut.BUDGET]
         self._no_room.clear()
         self._choose(left)
-
-    def _entries(self) -> list[Ranked]:
-        return [self._selection.entry(each) for each in self._selection]
 
     def _consider(self, each: Ranked) -> LeftOut | None:
         one = each.candidate
@@ -167,7 +155,7 @@ class _Packing:
         limit = self._free - above - _LEAST_ENTRY_TOKENS
         if limit < _LEAST_PASSAGE_TOKENS:
             return entry, costs
-        lines = self._speaker_lines(one, new)
+        lines = self._speakers.in_memory(new) if one.source is Source.MEMORY else ()
         passage = one.passage if new == one.text else None
         for tokens in (limit, limit * 3 // 4):  # marks and labels take some, too
             entry = entry._replace(text=self._highlighter.cut(new, tokens, lines, passage))
@@ -175,9 +163,6 @@ class _Packing:
             if sum(costs) <= self._free:
                 break
         return entry, costs
-
-    def _speaker_lines(self, one: Candidate, text: str) -> SpeakerLines:
-        return self._speakers.in_memory(text) if one.source is Source.MEMORY else ()
 
     def _take(self, taken: Ranked, above: int, line: int) -> None:
         layout = _layout_of(taken.candidate)
@@ -207,7 +192,7 @@ class _Packing:
         layout, language = _layout_of(entry), self._materials.language
         above = 0
         if layout not in self._opened:
-            above += MESSAGE_OVERHEAD + self._count(layout.header(language))
+            above += MESSAGE_OVERHEAD + self._count(layout.header[language])
         if (layout, layout.group_of(entry)) not in self._opened:
             # Days in the order of time name each year once.
             before = None if self._materials.best_first else self._years.get(entry.at.year)

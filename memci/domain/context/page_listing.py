@@ -24,12 +24,6 @@ class Leaf(NamedTuple):
     closed: str = ""  # replaces ``text`` if that is too long
 
 
-class _Counted(NamedTuple):
-    page: str
-    text: str
-    tokens: int
-
-
 @dataclass(frozen=True, slots=True)
 class Listed:
     """Pages under a heading, which is a block itself."""
@@ -58,52 +52,35 @@ def list_pages(
     if listed is None or room.always < _LEAST_ROOM:
         return ()
     ceiling = min(int(_CEILINGS[section] * min(room.always, 2 * room.free)), room.left)
-    newest_first = section is Section.CONTENTS
-    leaves = _fitting(listed, ceiling, count, newest_first=newest_first)
-    while leaves:
-        part = _written(section, listed.heading, leaves, count)
+    items = _fitting(section, listed, ceiling, count)
+    while items:
+        first = replace(items[0], text=listed.heading + items[0].text, tokens=0)
+        part = part_of(Role.SYSTEM, [first, *items[1:]], count)
         if part_tokens([part]) <= ceiling:
             return (part,)
         # Tokens of a text are not the sum of its pieces' tokens in every tokenizer.
-        leaves = leaves[1:] if newest_first else leaves[:-1]
+        items = items[1:] if section is Section.CONTENTS else items[:-1]
     return ()
 
 
-def _fitting(
-    listed: Listed, ceiling: int, count: Count, *, newest_first: bool
-) -> Sequence[_Counted]:
+def _fitting(section: Section, listed: Listed, ceiling: int, count: Count) -> list[Item]:
     """Return the pages up to the first that does not fit, in their order.
 
     A page that is too long for the whole share is closed or left out.
     """
     most = ceiling - MESSAGE_OVERHEAD - count(listed.heading)
-    free, taken = most, list[_Counted]()
+    newest_first = section is Section.CONTENTS
+    free, taken = most, list[Item]()
     for leaf in reversed(listed.leaves) if newest_first else listed.leaves:
-        counted = _counted_leaf(leaf, most, count)
-        if counted is None:
+        forms = ((text, count(text)) for text in (leaf.text, leaf.closed) if text)
+        text, tokens = next((each for each in forms if each[1] <= most), ("", 0))
+        if not text:
             continue
-        free -= counted.tokens
+        free -= tokens
         if free < 0:
             break
-        taken.append(counted)
+        taken.append(Item(section, text, tokens, origin={"page": leaf.page}))
     return taken[::-1] if newest_first else taken
-
-
-def _counted_leaf(leaf: Leaf, most: int, count: Count) -> _Counted | None:
-    for text in filter(None, (leaf.text, leaf.closed)):
-        tokens = count(text)
-        if tokens <= most:
-            return _Counted(leaf.page, text, tokens)
-    return None
-
-
-def _written(section: Section, heading: str, leaves: Sequence[_Counted], count: Count) -> Part:
-    first, *others = leaves
-    items = [
-        Item(section, heading + first.text, 0, origin={"page": first.page}),
-        *(Item(section, each.text, each.tokens, origin={"page": each.page}) for each in others),
-    ]
-    return part_of(Role.SYSTEM, items, count)
 
 
 def contents_listed(visible: VisibleTree, writer: BlockWriter) -> Listed | None:

@@ -23,7 +23,7 @@ from memci.message import JsonObject, Message, Role
 _LONGEST_OUTCOME = 240
 _OUTCOME_END = 80
 _LONGEST_ARGUMENT = 160
-CUT = " … "  # replaces the omitted text
+_CUT = " … "  # replaces the omitted text
 # The characters of words and numbers, except Chinese; longer runs are neither.
 _RUN = r"(?:[^\W\u2e80-\u9fff\uff00-\uff0f\uff1a-\uffef]|[.,'’-])"
 _DIGIT = re.compile(r"\d")
@@ -60,10 +60,14 @@ def digest_of_message(message: Message) -> Message:
 
 def one_line(text: str, longest: int = _LONGEST_OUTCOME, end: int = _OUTCOME_END) -> str:
     """Return the beginning and the end of a text on one line of at most ``longest`` characters."""
-    line = " ".join(text.split())
-    if len(line) <= longest:
-        return line
-    return f"{head(line, longest - end - len(CUT))}{CUT}{tail(line, end)}"
+    return without_middle(" ".join(text.split()), longest, end)
+
+
+def without_middle(text: str, longest: int, end: int) -> str:
+    """Return a text of at most ``longest`` characters, ``end`` of them from its end."""
+    if len(text) <= longest:
+        return text
+    return f"{head(text, longest - end - len(_CUT))}{_CUT}{tail(text, end)}"
 
 
 def head(text: str, most: int) -> str:

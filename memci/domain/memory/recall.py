@@ -139,7 +139,7 @@ def why_nothing(*, pending: bool, out_of_reach: bool, forgotten: bool) -> Miss:
 
 
 SEPARATOR = "\n---\n"
-_MEMORY = {Language.ENGLISH: "[memory] ", Language.CHINESE: "[记忆] "}
+MEMORY_MARK = {Language.ENGLISH: "[memory] ", Language.CHINESE: "[记忆] "}
 _OUT_OF_REACH = {Language.ENGLISH: "(out of reach) ", Language.CHINESE: "（未触及）"}
 _UNTIL = {Language.ENGLISH: "(until {}) ", Language.CHINESE: "（至 {} 为止）"}
 _FORGOTTEN = {Language.ENGLISH: "[forgotten] {}: {}", Language.CHINESE: "[遗忘] {}：{}"}
@@ -168,7 +168,7 @@ def memory_entry(
     farther from the focus than was asked.
     """
     mark = _OUT_OF_REACH[language] if out_of_reach else ""
-    return _MEMORY[language] + mark + until_mark(until, language) + content
+    return MEMORY_MARK[language] + mark + until_mark(until, language) + content
 
 
 def until_mark(until: datetime | None, language: Language) -> str:

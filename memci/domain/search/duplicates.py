@@ -34,10 +34,13 @@ def join_memories(ranked: Sequence[Ranked]) -> list[Ranked]:
     if not memories:
         return list(ranked)
     messages = {each.candidate.key: each for each in ranked if each.candidate.source is Source.CHAT}
-    best: dict[int, Ranked] = {}  # by message, the best memory of it
+    best: dict[int, int] = {}  # by message, the best memory of it
     for each in sorted(memories, key=by_rank, reverse=True):
-        best.update(dict.fromkeys(each.candidate.seqs, each))
-    joined = [_with_memory(each, best.get(seq)) for seq, each in messages.items()]
+        best.update(dict.fromkeys(each.candidate.seqs, each.candidate.key))
+    joined = [
+        each._replace(candidate=each.candidate._replace(memory=best.get(seq)))
+        for seq, each in messages.items()
+    ]
     for each in ranked:
         source = each.candidate.source
         if source is Source.MEMORY:
@@ -47,12 +50,6 @@ def join_memories(ranked: Sequence[Ranked]) -> list[Ranked]:
         elif source is not Source.CHAT:
             joined.append(each)
     return sorted(joined, key=by_rank)
-
-
-def _with_memory(message: Ranked, memory: Ranked | None) -> Ranked:
-    if memory is None:
-        return message
-    return message._replace(candidate=message.candidate._replace(memory=memory.candidate.key))
 
 
 def without_repeated(

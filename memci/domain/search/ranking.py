@@ -9,13 +9,6 @@ from memci.domain.search.candidate import SAID, WRITTEN, Candidate, Channel, Key
 from memci.domain.search.hints import ASKING, TimeFit
 from memci.language.question import Order
 
-# Returns the raw score of a channel.
-_SCORES: Mapping[Channel, Callable[[Candidate], float | None]] = {
-    Channel.DENSE: attrgetter("dense"),
-    Channel.LEXICAL: attrgetter("lexical"),
-    Channel.BFS: attrgetter("linked"),
-}
-_BY_SCORE = itemgetter(0, 1)
 # The least likeness of files, which no conversation has mentioned.
 _WRITTEN_FLOOR = 0.2
 
@@ -79,13 +72,14 @@ def _rankings(
     candidates: Sequence[Candidate], channel: Channel, floor: float
 ) -> list[list[Candidate]]:
     if channel is Channel.DENSE:
-        return [_by_score([each for each in candidates if _is_near(each)], channel, floor)]
+        near = (each for each in candidates if _is_near(each))
+        return [_by_score(near, attrgetter("dense"), floor)]
     if channel is Channel.BFS:
-        return [_by_score(candidates, channel, 0.0)]
+        return [_by_score(candidates, attrgetter("linked"), 0.0)]
     own: defaultdict[Source, list[Candidate]] = defaultdict(list)
     for each in candidates:
         own[each.source].append(each)
-    return [_by_score(each, channel, 0.0) for each in own.values()]
+    return [_by_score(each, attrgetter("lexical"), 0.0) for each in own.values()]
 
 
 def _is_near(candidate: Candidate) -> bool:
@@ -94,15 +88,16 @@ def _is_near(candidate: Candidate) -> bool:
     return candidate.dense > _WRITTEN_FLOOR
 
 
-def _by_score(candidates: Iterable[Candidate], channel: Channel, floor: float) -> list[Candidate]:
+def _by_score(
+    candidates: Iterable[Candidate], score: Callable[[Candidate], float | None], floor: float
+) -> list[Candidate]:
     """Return candidates with a score above ``floor``, best first, the latest of equals first."""
-    score = _SCORES[channel]
     above = [
         (found, each.key, each)
         for each in candidates
         if (found := score(each)) is not None and found > floor
     ]
-    return [each for _, _, each in sorted(above, key=_BY_SCORE, reverse=True)]
+    return [each for _, _, each in sorted(above, key=itemgetter(0, 1), reverse=True)]
 
 
 # Candidates that come less near to the best of each channel are off topic.

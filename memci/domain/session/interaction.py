@@ -32,12 +32,6 @@ class Interaction:
         """Return it without tool calls and their results."""
         return Interaction(tuple(unit for unit in self.units if not unit[0].tool_calls))
 
-    def without(self, seq: int) -> Interaction:
-        """Return it without the unit of one message."""
-        return Interaction(
-            tuple(unit for unit in self.units if all(each.seq != seq for each in unit))
-        )
-
 
 def interactions(messages: Iterable[Message]) -> list[Interaction]:
     """Cut messages (ascending seq) into interactions, oldest first.

@@ -147,9 +147,10 @@ def test_the_newest_turns_have_room_at_every_budget(messages: list[Message], bud
     ranked = in_order(*found)
     chosen = Materials("Be brief.", "When?", window, len(window), ranked, Language.ENGLISH)
     assembly = assemble(chosen, budget, words)
-    if not assembly.recent_left_out:
+    begins = assembly.recent_begins
+    left_out = [each for each in window if begins is None or each.messages[-1].seq < begins]
+    if not left_out:
         return
-    left_out = assembly.recent_left_out
     newest_without_room = window[len(left_out) - 1 :]
     tokens = sum(message_tokens(each.messages, words) for each in newest_without_room)
     always = [

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memci.domain.context.materials import Materials
-from memci.domain.context.packing import Packed, pack
+from memci.domain.context.packing import Packed, Packing
 from memci.domain.memory.self_contained_text import worded
 from memci.domain.search.candidate import Source, message_candidate
 from memci.domain.session.interaction import interactions
@@ -109,7 +109,7 @@ def test_each_fact_of_a_packed_memory_stands_below_its_speaker(
         spans=sentence_spans,
     )
     held = [message_candidate(each) for each in messages if data.draw(st.integers(0, 3)) == 0]
-    packed = pack(materials, held, data.draw(st.integers(40, 240)), words)
+    packed = Packing(materials, held, data.draw(st.integers(40, 240)), words).packed()
     owner = owners(messages, language)
     for fact, speaker in speakers_shown(packed, owner):
         assert speaker == owner[fact], "".join(part.utterance.text for part in packed.parts)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memci.domain.context.materials import Materials
-from memci.domain.context.packing import pack
+from memci.domain.context.packing import Packing
 from memci.domain.search.candidate import Source
 from memci.domain.search.supersession import leaders_first
 from memci.language.detection import Language
@@ -39,7 +39,7 @@ def test_a_superseded_text_is_never_packed_without_the_newer_one(data: st.DataOb
     leaders = {(Source.CHAT, seq): [new] for seq, new in replacements.items()}
     room = data.draw(st.integers(0, 160))
     materials = Materials(None, None, (), 0, leaders_first(marked, leaders), Language.ENGLISH)
-    packed = pack(materials, [], room, words)
+    packed = Packing(materials, [], room, words).packed()
     assert packed.tokens <= room
     taken = {item.ranked.candidate.key for part in packed.parts for item in part.items
              if item.ranked is not None}  # fmt: skip

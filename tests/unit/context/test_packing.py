@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from memci.domain.context.materials import Materials
-from memci.domain.context.packing import Packed, pack
+from memci.domain.context.packing import Packed, Packing
 from memci.domain.search.candidate import Candidate
 from memci.domain.search.ranking import Ranked
 from memci.domain.token_counts import Count
@@ -42,7 +42,7 @@ def packed(room: int, count: Count = words, fourth: Candidate | None = None) -> 
     found = in_order(*(message(seq, f"Ann sold canoe number {seq}.") for seq in (1, 2, 3)),
                      fourth or message(4, LONG))  # fmt: skip
     materials = Materials(None, "x", (), 0, found, Language.ENGLISH, spans=sentence_spans)
-    return pack(materials, [], room, count)
+    return Packing(materials, [], room, count).packed()
 
 
 def entry(room: int, fourth: Candidate | None = None) -> tuple[str, bool]:
@@ -83,7 +83,7 @@ def first_and_others(first: str, others: Sequence[str], room: int) -> Packed:
     found = [Ranked(message(seq, text), 0.8 if seq == 1 else 0.25, {})
              for seq, text in enumerate((first, *others), start=1)]  # fmt: skip
     materials = Materials(None, "x", (), 0, found, Language.ENGLISH, spans=sentence_spans)
-    return pack(materials, [], room, words)
+    return Packing(materials, [], room, words).packed()
 
 
 def test_the_best_entry_is_quoted_before_short_ones_fill_the_room() -> None:
@@ -136,7 +136,7 @@ def test_a_memory_replaced_by_its_messages_is_not_shown_too() -> None:
     found = in_order(*filler, memory(9, 4, 5, 6, text=TALK), *messages)
     for room in range(70, 160):
         materials = Materials(None, "x", (), 0, found, Language.ENGLISH, spans=sentence_spans)
-        made = pack(materials, [], room, words)
+        made = Packing(materials, [], room, words).packed()
         assert made.tokens <= room
         text = "".join(part.utterance.text for part in made.parts)
         assert text.count("Then take Tramadin") <= 1

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from memci.domain.context import rendering
-from memci.domain.context.rendering import Layout, memories_in_order, write_entries
+from memci.domain.context.rendering import MEMORIES, Layout, write_entries
 from memci.domain.search.candidate import Candidate
 from memci.language.detection import Language
 from memci.message import Role
@@ -25,7 +25,7 @@ def text_of(*candidates: Candidate, layout: Layout = rendering.MEMORIES) -> str:
 
 def test_the_rest_of_a_memory_follows_its_message() -> None:
     rest = memory(1, 7, 8, text="Bring boots.")
-    ordered = memories_in_order([rest, message(7, "We sail.")])
+    ordered = MEMORIES.in_order([rest, message(7, "We sail.")])
     assert [one.text for one in ordered] == ["We sail.", "Bring boots."]
 
 
@@ -54,8 +54,8 @@ def test_a_date_line_names_the_year_where_it_changes() -> None:
 def test_best_first_puts_the_group_of_the_best_entry_first() -> None:
     early = message(1, "early", role=Role.USER)._replace(at=BEGIN - timedelta(days=1))
     late = message(2, "late", role=Role.USER)
-    assert memories_in_order([late, early], best_first=True) == [late, early]
-    assert memories_in_order([late, early]) == [early, late]
+    assert MEMORIES.in_order([late, early], best_first=True) == [late, early]
+    assert MEMORIES.in_order([late, early]) == [early, late]
 
 
 @pytest.mark.parametrize(
@@ -94,8 +94,8 @@ def test_chunks_of_a_file_are_listed_under_its_name_in_order() -> None:
 
 def test_best_first_puts_the_file_with_the_best_chunk_first() -> None:
     best, other = _file(3, "x", "b"), _file(1, "y", "a")
-    assert rendering.documents_in_order([best, other], best_first=True) == [best, other]
-    assert rendering.documents_in_order([best, other]) == [other, best]
+    assert rendering.DOCUMENTS.in_order([best, other], best_first=True) == [best, other]
+    assert rendering.DOCUMENTS.in_order([best, other]) == [other, best]
 
 
 @pytest.mark.parametrize("layout", [rendering.MEMORIES, rendering.DOCUMENTS])

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from memci.domain.context.materials import Materials
-from memci.domain.context.packing import Packed, pack
+from memci.domain.context.packing import Packed, Packing
 from memci.domain.search.candidate import Source
 from memci.domain.search.ranking import Ranked
 from memci.domain.search.supersession import Ended, leaders_first, was_valid_at
@@ -84,9 +84,9 @@ def test_if_one_token_is_missing_the_superseded_message_is_dropped_first():
         return len(text.split()) + (6 if together else 0)
 
     chosen = Materials(None, None, [], 0, ranking, Language.ENGLISH)
-    whole = pack(chosen, [], 100, count)
+    whole = Packing(chosen, [], 100, count).packed()
     assert taken(whole) == [1, 8, 9]
-    tight = pack(chosen, [], whole.tokens - 1, count)
+    tight = Packing(chosen, [], whole.tokens - 1, count).packed()
     assert taken(tight) == [8, 9]
 
 
