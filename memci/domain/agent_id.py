@@ -4,12 +4,12 @@ import re
 
 from memci.errors import InvalidInputError, NotFoundError
 
-AGENT_ID_PATTERN = r"(?!\.+$)[A-Za-z0-9._:@-]{1,128}"
-# The places that list agents; each interface names its own.
-LISTED = "GET /v1/agents and `memci agents list` list those there are"
 # Advice for names in other scripts.
 ANOTHER_SCRIPT = "for a name in another script choose an id of these, such as zhang-san or user-17"
-_AGENT_ID = re.compile(AGENT_ID_PATTERN)
+_LONGEST = 128
+AGENT_ID_PATTERN = rf"(?!\.+$)[A-Za-z0-9._:@-]{{1,{_LONGEST}}}"
+# The places that list agents; each interface names its own.
+LISTED = "GET /v1/agents and `memci agents list` list those there are"
 
 
 def check_agent_id(agent_id: object) -> str:
@@ -17,12 +17,17 @@ def check_agent_id(agent_id: object) -> str:
 
     Ids become queue names and URL paths: no slash, no blank, and not dots alone.
     """
-    if isinstance(agent_id, str) and _AGENT_ID.fullmatch(agent_id):
-        return agent_id
+    return checked_id(agent_id, "agent_id", AGENT_ID_PATTERN, _LONGEST)
+
+
+def checked_id(value: object, field: str, pattern: str, longest: int) -> str:
+    """Return a valid id of at most ``longest`` characters, or raise ``InvalidInputError``."""
+    if isinstance(value, str) and re.fullmatch(pattern, value):
+        return value
     raise InvalidInputError(
-        "agent_id: expected 1 to 128 of the characters A-Z a-z 0-9 . _ : @ -, not dots alone; "
-        f"{ANOTHER_SCRIPT}",
-        field="agent_id",
+        f"{field}: expected 1 to {longest} of the characters A-Z a-z 0-9 . _ : @ -, not dots alone;"
+        f" {ANOTHER_SCRIPT}",
+        field=field,
     )
 
 

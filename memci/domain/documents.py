@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from memci.domain.agent_id import ANOTHER_SCRIPT, check_agent_id, no_agent
+from memci.domain.agent_id import check_agent_id, checked_id, no_agent
 from memci.errors import InvalidInputError, NotFoundError
 
 # Between the headings of a path: "Guide › Install".
@@ -101,21 +101,16 @@ def _storable(text: str) -> bool:
     return True
 
 
-COLLECTION_PATTERN = r"(?!\.+$)[A-Za-z0-9._:@-]{1,64}"
-_COLLECTION = re.compile(COLLECTION_PATTERN)
+_LONGEST_COLLECTION = 64
+COLLECTION_PATTERN = rf"(?!\.+$)[A-Za-z0-9._:@-]{{1,{_LONGEST_COLLECTION}}}"
 # No agent's id has a slash, so no agent is mistaken for a collection.
 COLLECTION_PREFIX = "collection/"
 
 
 def collection_owner(name: object) -> str:
     """Return the owner id of a collection, or raise ``InvalidInputError`` for an invalid name."""
-    if isinstance(name, str) and _COLLECTION.fullmatch(name):
-        return COLLECTION_PREFIX + name
-    raise InvalidInputError(
-        "collection: expected 1 to 64 of the characters A-Z a-z 0-9 . _ : @ -, not dots alone; "
-        f"{ANOTHER_SCRIPT}",
-        field="collection",
-    )
+    valid = checked_id(name, "collection", COLLECTION_PATTERN, _LONGEST_COLLECTION)
+    return COLLECTION_PREFIX + valid
 
 
 def collection_of(owner: str) -> str | None:

@@ -1,7 +1,7 @@
 """Declares parameters that an operator sets for all agents, or an API call for one."""
 
 from collections.abc import Mapping
-from dataclasses import Field, dataclass, field, fields
+from dataclasses import Field, dataclass, field, fields, replace
 from math import inf
 from typing import Any, ClassVar, Protocol, TypeVar
 
@@ -112,5 +112,4 @@ def replaced(parameters: P, values: Mapping[str, object]) -> P:
             raise InvalidInputError(
                 f"unknown parameter; known are {', '.join(sorted(known))}", field=name
             )
-    everything = {each.name: getattr(parameters, each.name) for each in fields(parameters)}
-    return type(parameters)(**{**everything, **values})
+    return replace(parameters, **values)

@@ -8,7 +8,7 @@
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Self, TypeAlias
@@ -97,7 +97,6 @@ class Edition:
 
 # Strengths of links by (source, target), both living nodes.
 Strengths: TypeAlias = Mapping[tuple[int, int], float]
-_Key: TypeAlias = tuple[str | None, tuple[int, ...], int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,15 +172,15 @@ def compare(current: ComparedNetwork, rebuilt: ComparedNetwork) -> Comparison:
     )
 
 
-def _keyed(nodes: Sequence[ComparedNode]) -> dict[_Key, ComparedNode]:
+def _keyed(nodes: Sequence[ComparedNode]) -> dict[tuple[Hashable, int], ComparedNode]:
     """Return nodes by their origin; nodes of the same origin are numbered in order."""
-    found: dict[_Key, ComparedNode] = {}
-    seen: Counter[tuple[str | None, tuple[int, ...], int]] = Counter()
+    found: dict[tuple[Hashable, int], ComparedNode] = {}
+    seen: Counter[Hashable] = Counter()
     for node in nodes:
-        made_of: tuple[str | None, tuple[int, ...], int] = (None, node.seqs, node.original_length)
-        if node.entity_key is not None:
-            made_of = (node.entity_key, (), 0)
-        found[(*made_of, seen[made_of])] = node
+        made_of: Hashable = node.entity_key
+        if node.entity_key is None:
+            made_of = node.seqs, node.original_length
+        found[made_of, seen[made_of]] = node
         seen[made_of] += 1
     return found
 

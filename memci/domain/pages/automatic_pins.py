@@ -125,13 +125,12 @@ def _excess(
     seen: Sequence[Pin], rules: PageRules, tokens_of: Callable[[str], int]
 ) -> Iterator[Pin]:
     costs = {each.number: tokens_of(each.text) + _LINE_TOKENS for each in seen}
-    findings = [each for each in seen if each.by == Maker.DETECTOR]
-    own = sum(costs[each.number] for each in findings)
-    every, count, number = sum(costs.values()), len(findings), len(seen)
-    for each in findings:
-        fits = count <= rules.key_messages_max and own <= rules.key_messages_max_tokens
-        if fits and number <= rules.max_pins and every <= rules.pins_max_tokens:
+    findings = {each.number: each for each in seen if each.by == Maker.DETECTOR}
+    for number, each in list(findings.items()):
+        own = [costs[one] for one in findings]
+        fits = len(own) <= rules.key_messages_max and sum(own) <= rules.key_messages_max_tokens
+        every = costs.values()
+        if fits and len(every) <= rules.max_pins and sum(every) <= rules.pins_max_tokens:
             return
         yield each
-        own, every = own - costs[each.number], every - costs[each.number]
-        count, number = count - 1, number - 1
+        del findings[number], costs[number]

@@ -1,5 +1,6 @@
 """Names, descriptions and entries of interactions, and their placeholders (P6, P7)."""
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -74,15 +75,10 @@ def is_valid_outline(outline: Outline, messages: Sequence[Message]) -> bool:
 
 def _cut(line: str, most: int, count: Count) -> str:
     """Return the longest beginning that fits with "…", found by bisection."""
-    least, longest = 0, min(len(line), max(0, most * _LONGEST_TOKEN - len(_MORE)))
-    while least < longest:
-        middle = (least + longest + 1) // 2
-        if count(line[:middle].rstrip() + _MORE) <= most:
-            least = middle
-        else:
-            longest = middle - 1
-    cut = whole = line[:least]
-    if least < len(line) and line[least : least + 1].isascii() and line[least].isalnum():
+    ends = range(1, 1 + min(len(line), max(0, most * _LONGEST_TOKEN - len(_MORE))))
+    end = bisect_right(ends, most, key=lambda end: count(line[:end].rstrip() + _MORE))
+    cut = whole = line[:end]
+    if end < len(line) and line[end].isascii() and line[end].isalnum():
         cut = cut.rpartition(" ")[0] or cut
     neat = cut.rstrip(" ,;:，；：、") + _MORE
     return neat if count(neat) <= most else whole.rstrip() + _MORE

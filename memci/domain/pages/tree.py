@@ -223,12 +223,8 @@ class Tree:
         self.changed.setdefault(page.index, before)
         if before is None or _position(before) != _position(page):
             if before is not None:
-                for siblings in (
-                    self._children.get(before.parent or ""),
-                    self._chapters.get(before.shown_in),
-                ):
-                    if siblings is not None:
-                        siblings.drop(before.index)
+                self._children.get(before.parent or "", OrderedSiblings()).drop(before.index)
+                self._chapters.get(before.shown_in, OrderedSiblings()).drop(before.index)
             self._add_to_siblings(page)
         self._store(page)
         return page

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from memci.domain.session.plan import (
@@ -21,8 +22,16 @@ from memci.message import Message, Role
 
 _LEAST = 2  # a list with fewer steps is no plan
 _SEARCHED = 16_000  # characters of a message
-_DIGITS = {each: value for value, each in enumerate("一二三四五六七八九十", 1)}
-_CIRCLED = {chr(0x2460 + place): place + 1 for place in range(20)}
+_NUMBERS = {
+    **{str(each): each for each in range(1, 33)},
+    **{chr(0x245F + each): each for each in range(1, 21)},  # in circles
+    **{word: place for place, word in enumerate(
+        ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"), 1)},
+    **{word: place for place, word in enumerate(
+        ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth",
+         "tenth"), 1)},
+    **{each: place for place, each in enumerate("一二三四五六七八九十", 1)},
+}  # fmt: skip
 
 _DONE = "xX✓✔√"
 _BOX = re.compile(rf"^\s*(?:[-*+•]\s*|\d{{1,2}}[.)、]\s*)?\[([ {_DONE}~>*/-])\]\s+(?P<text>\S.*)$")
@@ -153,7 +162,7 @@ def _line(line: str) -> _Line | None:
 def _number(found: re.Match[str]) -> int:
     names = ("number", "chinese", "ordinal", "place", "step", "circled")
     value = next(found[name] for name in names if found[name])
-    return _DIGITS.get(value) or _CIRCLED.get(value) or int(value)
+    return _NUMBERS.get(value) or int(value)
 
 
 def _text_and_state(text: str) -> tuple[str, StepState | None]:
@@ -172,33 +181,20 @@ def _text(text: str) -> str:
 
 _LONGEST = 200  # characters; longer sentences are not read
 
-_NUMBERS = {
-    **{str(each): each for each in range(1, 33)},
-    **{word: place for place, word in enumerate(
-        ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"), 1)},
-    **{word: place for place, word in enumerate(
-        ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth",
-         "tenth"), 1)},
-    **{each: place for place, each in enumerate("一二三四五六七八九十", 1)},
-}  # fmt: skip
 _WORD = "|".join(sorted((each for each in _NUMBERS if each.isascii()), key=len, reverse=True))
-_STEP = rf"(?:steps? (?:number |no\. ?|#)?(?P<{{0}}>{_WORD})|(?:the )?(?P<{{0}}x>{_WORD}) step)\b"
+_STEP = rf"(?:steps? (?:number |no\. ?|#)?(?P<a>{_WORD})|(?:the )?(?P<ax>{_WORD}) step)\b"
 _OVER = r"(?:done|complete|completed|finished|ready|through)\b"
-
-
-def _english(pattern: str, state: StepState) -> tuple[re.Pattern[str], StepState]:
-    return re.compile(pattern.replace("STEP", _STEP.format("a")), re.IGNORECASE), state
-
-
 _STEP_CHINESE = (
     r"(?:第\s*(?P<a>[一二三四五六七八九十]|\d{1,2})\s*步|"
     r"步骤\s*(?P<ax>[一二三四五六七八九十]|\d{1,2}))"
 )
 
 
-def _chinese(pattern: str, state: StepState) -> tuple[re.Pattern[str], StepState]:
-    return re.compile(pattern.replace("STEP", _STEP_CHINESE)), state
+def _rule(step: str, pattern: str, state: StepState) -> tuple[re.Pattern[str], StepState]:
+    return re.compile(pattern.replace("STEP", step), re.IGNORECASE), state
 
+
+_english, _chinese = partial(_rule, _STEP), partial(_rule, _STEP_CHINESE)
 
 _RULES = (
     _english(r"\bSTEP(?: \([^)]*\))? (?:is|are|was|has been|'s) (?:now |all |already |finally |"
