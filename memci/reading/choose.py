@@ -16,19 +16,14 @@ from memci.domain.token_counts import Count
 from memci.language.detection import Language, language_of
 from memci.language.sentences import sentence_spans
 from memci.message import Message, Role
-from memci.reading.find import Found
+from memci.reading.find import Found, recent_interactions
 from memci.reading.rank import Ranking
 from memci.schemas.reads import ContextRequest
 from memci.storage.reading.messages import MOST_RECENT
 
 
-def choose(
-    request: ContextRequest, found: Found, ranking: Ranking, recent: int, count: Count
-) -> Choice:
-    """Choose from the found entries, with at most ``recent`` interactions.
-
-    Raises ``BudgetTooSmallError`` if the fixed parts do not fit.
-    """
+def choose(request: ContextRequest, found: Found, ranking: Ranking, count: Count) -> Choice:
+    """Choose from the found entries; ``BudgetTooSmallError`` if the fixed parts do not fit."""
     window = interactions(found.messages)
     language = _language(request, window)
     contents = tree = None
@@ -42,7 +37,7 @@ def choose(
         system=request.system,
         query=request.query,
         window=window,
-        recent=recent,
+        recent=recent_interactions(request),
         grows=request.recent is None,
         began=found.state.recent_begins,
         ranked=ranking.ranked,

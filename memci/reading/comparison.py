@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from statistics import fmean
 from typing import Any
 
 from memci.domain.agent_id import no_agent
 from memci.domain.context.message_list import Section
-from memci.domain.memory.network_edition import ComparedNetwork, ComparedNode, Comparison, compare
+from memci.domain.memory.network_edition import ComparedNetwork, ComparedNode, compare
 from memci.errors import NotFoundError
 from memci.queue.job_requests import edition_answer
 from memci.reading.context import ContextReader
@@ -50,16 +50,38 @@ class Compare:
             if open_edition(connection, agent_id) is None:
                 raise NotFoundError("there is no rebuilt network: begin a rebuild first")
             edition = edition_answer(connection, agent_id)
-            current = _Side.of(connection, agent_id)
+            current, numbers = _network(connection, agent_id)
             with use_edition(connection):
-                rebuilt = _Side.of(connection, agent_id)
-            found = compare(current.network, rebuilt.network)
-            shown = _ShownMemories(found, request.limit)
-            current.read(connection, agent_id, shown.current)
+                rebuilt, rebuilt_numbers = _network(connection, agent_id)
+            found = compare(current, rebuilt)
+            changed, most = found.changed[: request.limit], request.limit
+            ours = [*(pair.current for pair in changed), *found.only_current[:most]]
+            theirs = [*(pair.rebuilt for pair in changed), *found.only_rebuilt[:most]]
+            shown = _previews(connection, agent_id, ours)
             with use_edition(connection):
-                rebuilt.read(connection, agent_id, shown.rebuilt)
-        probes = [self._probe(agent_id, keywords) for keywords in request.probes]
-        return _answer(edition, current, rebuilt, found, shown, probes)
+                shown_rebuilt = _previews(connection, agent_id, theirs)
+        pairs = list(zip(shown, shown_rebuilt, strict=False))[: len(changed)]
+        return network_editions.ComparisonAnswer(
+            edition=edition,
+            current=numbers,
+            rebuilt=rebuilt_numbers,
+            same_memories=len(found.pairs),
+            same_texts=len(found.pairs) - len(found.changed),
+            only_current=len(found.only_current),
+            only_rebuilt=len(found.only_rebuilt),
+            same_links=found.same_links,
+            links_only_current=found.links_only_current,
+            links_only_rebuilt=found.links_only_rebuilt,
+            largest_strength_difference=found.largest_strength_difference,
+            largest_importance_difference=found.largest_importance_difference,
+            changed=[
+                network_editions.ChangedMemory(current=before, rebuilt=after)
+                for before, after in pairs
+            ],
+            shown_only_current=shown[len(changed) :],
+            shown_only_rebuilt=shown_rebuilt[len(changed) :],
+            probes=[self._probe(agent_id, keywords) for keywords in request.probes],
+        )
 
     def _probe(self, agent_id: str, keywords: tuple[str, ...]) -> network_editions.ProbeComparison:
         request = RecallRequest(keywords=list(keywords), format="structured")
@@ -85,85 +107,36 @@ class _Unnoted(ReadActivity):
         del agent_id, dropping, use
 
 
-@dataclass
-class _Side:
-    network: ComparedNetwork
-    numbers: network_editions.NetworkNumbers
-    texts: dict[int, str]
-
-    @classmethod
-    def of(cls, connection: Connection, agent_id: str) -> _Side:
-        network = compared_network(connection, agent_id)
-        links = count_links(connection, agent_id)
-        memories = [node for node in network.nodes if node.entity_key is None]
-        numbers = network_editions.NetworkNumbers(
-            memories=len(memories),
-            entities=len(network.nodes) - len(memories),
-            links=links,
-            dangling=links - len(network.strengths),
-            characters=sum(node.length for node in memories),
-            original_characters=sum(node.original_length for node in memories),
-            importance=sum(node.importance for node in memories),
-            focus=[row["name"] for row in list_focus(connection, agent_id)],
-        )
-        return cls(network, numbers, {})
-
-    def read(self, connection: Connection, agent_id: str, nodes: list[ComparedNode]) -> None:
-        ids = [node.id for node in nodes]
-        self.texts = beginnings(connection, agent_id, ids, most=_BEGINNING)
-
-    def show(self, node: ComparedNode) -> network_editions.MemoryPreview:
-        return network_editions.MemoryPreview(
-            node_id=node.id,
-            message_seqs=list(node.seqs),
-            length=node.length,
-            original_length=node.original_length,
-            importance=node.importance,
-            text=self.texts[node.id],
-        )
-
-
-class _ShownMemories:
-    def __init__(self, found: Comparison, limit: int) -> None:
-        self.changed = found.changed[:limit]
-        self.only_current = found.only_current[:limit]
-        self.only_rebuilt = found.only_rebuilt[:limit]
-        self.current = [*(pair.current for pair in self.changed), *self.only_current]
-        self.rebuilt = [*(pair.rebuilt for pair in self.changed), *self.only_rebuilt]
-
-
-def _answer(
-    edition: network_editions.EditionAnswer,
-    current: _Side,
-    rebuilt: _Side,
-    found: Comparison,
-    shown: _ShownMemories,
-    probes: list[network_editions.ProbeComparison],
-) -> network_editions.ComparisonAnswer:
-    changed = [
-        network_editions.ChangedMemory(
-            current=current.show(pair.current), rebuilt=rebuilt.show(pair.rebuilt)
-        )
-        for pair in shown.changed
-    ]
-    return network_editions.ComparisonAnswer(
-        edition=edition,
-        current=current.numbers,
-        rebuilt=rebuilt.numbers,
-        same_memories=len(found.pairs),
-        same_texts=len(found.pairs) - len(found.changed),
-        only_current=len(found.only_current),
-        only_rebuilt=len(found.only_rebuilt),
-        same_links=found.same_links,
-        links_only_current=found.links_only_current,
-        links_only_rebuilt=found.links_only_rebuilt,
-        largest_strength_difference=found.largest_strength_difference,
-        largest_importance_difference=found.largest_importance_difference,
-        changed=changed,
-        shown_only_current=[current.show(node) for node in shown.only_current],
-        shown_only_rebuilt=[rebuilt.show(node) for node in shown.only_rebuilt],
-        probes=probes,
+def _network(
+    connection: Connection, agent_id: str
+) -> tuple[ComparedNetwork, network_editions.NetworkNumbers]:
+    network = compared_network(connection, agent_id)
+    links = count_links(connection, agent_id)
+    memories = [node for node in network.nodes if node.entity_key is None]
+    numbers = network_editions.NetworkNumbers(
+        memories=len(memories),
+        entities=len(network.nodes) - len(memories),
+        links=links,
+        dangling=links - len(network.strengths),
+        characters=sum(node.length for node in memories),
+        original_characters=sum(node.original_length for node in memories),
+        importance=sum(node.importance for node in memories),
+        focus=[row["name"] for row in list_focus(connection, agent_id)],
     )
+    return network, numbers
+
+
+def _previews(
+    connection: Connection, agent_id: str, nodes: Sequence[ComparedNode]
+) -> list[network_editions.MemoryPreview]:
+    ids = [node.id for node in nodes]
+    texts = beginnings(connection, agent_id, ids, most=_BEGINNING)
+    return [
+        network_editions.MemoryPreview(
+            **asdict(node), node_id=node.id, message_seqs=list(node.seqs), text=texts[node.id]
+        )
+        for node in nodes
+    ]
 
 
 def _missing_texts(texts: list[str], than: list[str]) -> list[str]:
@@ -214,7 +187,7 @@ def run_trials(
 ) -> TrialsAnswer:
     """Ask every question under both settings, in turn; at least one question is required."""
     trials = [
-        _trial(database, sides if number % 2 else sides[::-1], question, swapped=not number % 2)
+        _trial(database, sides, question, order=(0, 1) if number % 2 else (1, 0))
         for number, question in enumerate(questions)
     ]
     known = [trial for trial in trials if trial.evidence]
@@ -232,16 +205,15 @@ def _trial(
     database: Database,
     sides: Sequence[TrialSide],
     question: RecordedQuestion,
-    *,
-    swapped: bool,
+    order: Sequence[int],
 ) -> Trial:
-    requests = [(side, side.request(question)) for side in sides]
+    requests = [side.request(question) for side in sides]
     # A first run warms the caches for both sides.
-    for side, request in requests:
-        if side.assemble.run(question.agent, request).new_agent:
+    for at in order:
+        if sides[at].assemble.run(question.agent, requests[at]).new_agent:
             raise no_agent(question.agent)
-    contexts = [_context(side, request, question) for side, request in requests]
-    first, second = reversed(contexts) if swapped else contexts
+    contexts = {at: _context(sides[at], requests[at], question) for at in order}
+    first, second = contexts[0], contexts[1]
     return Trial(
         agent=question.agent,
         query=question.query,

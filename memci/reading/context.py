@@ -8,12 +8,13 @@ from memci.domain.context.assemble import assemble
 from memci.domain.search.candidate import KEPT, Source
 from memci.domain.search.late_interaction import QuestionTokens
 from memci.domain.session.interaction import interactions
+from memci.domain.token_counts import tokenizer_of
 from memci.reading.choose import choose
 from memci.reading.find import find_for_context
 from memci.reading.rank import Ranker
 from memci.reading.reader import Reader, Stopwatch, wait_until_fresh
 from memci.reading.receipt import Account, keep_receipt
-from memci.reading.understand import Question, understand
+from memci.reading.understand import understand
 from memci.schemas.reads import ContextAnswer, ContextRequest
 from memci.smallmodel.vector_space import Vectors
 
@@ -43,7 +44,12 @@ class ContextReader(Reader):
         watch = Stopwatch()
         wait_until_fresh(self.database, agent_id, request)
         watch.lap("wait")
-        question = self._understand(agent_id, request, vector, tokens)
+        question = None
+        if request.query is not None:
+            scope = _searched_scope(request)
+            question = understand(
+                self, agent_id, request.query, scope, vector=vector, tokens=tokens
+            )
         watch.lap("embed")
         snapshot = self.database.agent_snapshot(agent_id, planned=question is not None)
         with snapshot as connection:
@@ -51,10 +57,9 @@ class ContextReader(Reader):
             ranker = Ranker(self, connection, agent_id, found, request)
             ranking = ranker.for_context(request.k)
         watch.lap("find")
-        tokenizer = self.defaults.tokenizer_for(request.model)
-        recent = self.defaults.recent(request.recent)
+        tokenizer = tokenizer_of(request.model, self.defaults.tokenizer)
         count = self.models.tokenizers.count(tokenizer)
-        chosen = choose(request, found, ranking, recent, count)
+        chosen = choose(request, found, ranking, count)
         assembly = assemble(chosen)
         watch.lap("assemble")
         account = Account(request, found, assembly, tokenizer, watch.laps_ms)
@@ -68,19 +73,11 @@ class ContextReader(Reader):
             self.ask_summary(agent_id, request.session_id)
         return answer
 
-    def _understand(
-        self,
-        agent_id: str,
-        request: ContextRequest,
-        vector: Vectors | None,
-        tokens: QuestionTokens | None,
-    ) -> Question | None:
-        """Understand the query, limited to the sources without a section of their own (R13).
 
-        Notes are included: their section lists most of them by name only.
-        """
-        if request.query is None:
-            return None
-        sources = tuple(each for each in request.sources if each not in KEPT or each is Source.PAGE)
-        scope = request.model_copy(update={"sources": sources})
-        return understand(self, agent_id, request.query, scope, vector=vector, tokens=tokens)
+def _searched_scope(request: ContextRequest) -> ContextRequest:
+    """Return the request, limited to the sources without a section of their own (R13).
+
+    Notes are included: their section lists most of them by name only.
+    """
+    sources = tuple(each for each in request.sources if each not in KEPT or each is Source.PAGE)
+    return request.model_copy(update={"sources": sources})

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from memci.domain.pages.collapse import collapse_to, report_excess
 from memci.domain.pages.page import Lifecycle
@@ -31,44 +31,12 @@ from memci.storage.session import Connection, Database
 from memci.storage.sessions import language_spoken
 
 
-def list_pins(database: Database, counter: TokenCounter, agent_id: str) -> schemas.PinList:
-    """Return the pins of all sessions; raises ``NotFoundError`` for no agent.
-
-    Their tokens are those of a window, in the language of the last speaker.
-    """
-    with snapshot_of(database, agent_id) as connection:
-        pins = read_pins(connection, agent_id).pins
-        seqs = [each.message_seq for each in pins if each.message_seq is not None]
-        ids = message_ids(connection, agent_id, seqs)
-        pages = pinned_pages(connection, agent_id)
-        spoken = language_spoken(connection, agent_id, session_viewer(connection, agent_id, None))
-    language = spoken or language_of(" ".join(each.text for each in pins))
-    text = BlockWriter(Format.MARKDOWN, labels_of(language)).pins(pins)
-    tokens = Utterance(Role.USER, text).tokens(counter.count) if text else 0
-    return schemas.PinList(pins=[_pin_out(each, ids) for each in pins], pages=pages, tokens=tokens)
-
-
 def _pin_out(pin: Pin, ids: Mapping[int, str]) -> schemas.PinOut:
     return schemas.PinOut(
+        **asdict(pin),
         pin=pin.number,
-        kind=pin.kind,
-        text=pin.text,
-        by=pin.by,
         message=None if pin.message_seq is None else ids.get(pin.message_seq),
-        created_at=pin.created_at,
-        user_id=pin.user_id,
     )
-
-
-def show_plan(database: Database, agent_id: str, session_id: str | None) -> schemas.PlanAnswer:
-    """Return the plan of a session (None: that of the last message).
-
-    Raises ``NotFoundError`` for no agent.
-    """
-    with snapshot_of(database, agent_id) as connection:
-        viewer = session_viewer(connection, agent_id, session_id)
-        plan = read_plan(connection, agent_id, viewer)
-    return schemas.PlanAnswer.of(plan, viewer.session_id)
 
 
 LATEST = schemas.WindowRequest()
@@ -108,12 +76,34 @@ class Windows:
         )
 
     def pins(self, agent_id: str) -> schemas.PinList:
-        """Return the pins; raises ``NotFoundError`` for no agent."""
-        return list_pins(self.database, self.counter, agent_id)
+        """Return the pins of all sessions; raises ``NotFoundError`` for no agent.
+
+        Their tokens are those of a window, in the language of the last speaker.
+        """
+        with snapshot_of(self.database, agent_id) as connection:
+            pins = read_pins(connection, agent_id).pins
+            seqs = [each.message_seq for each in pins if each.message_seq is not None]
+            ids = message_ids(connection, agent_id, seqs)
+            pages = pinned_pages(connection, agent_id)
+            spoken = language_spoken(
+                connection, agent_id, session_viewer(connection, agent_id, None)
+            )
+        language = spoken or language_of(" ".join(each.text for each in pins))
+        text = BlockWriter(Format.MARKDOWN, labels_of(language)).pins(pins)
+        tokens = Utterance(Role.USER, text).tokens(self.counter.count) if text else 0
+        return schemas.PinList(
+            pins=[_pin_out(each, ids) for each in pins], pages=pages, tokens=tokens
+        )
 
     def plan(self, agent_id: str, session_id: str | None = None) -> schemas.PlanAnswer:
-        """Return the plan of a session; None: that of the last message."""
-        return show_plan(self.database, agent_id, session_id)
+        """Return the plan of a session (None: that of the last message).
+
+        Raises ``NotFoundError`` for no agent.
+        """
+        with snapshot_of(self.database, agent_id) as connection:
+            viewer = session_viewer(connection, agent_id, session_id)
+            plan = read_plan(connection, agent_id, viewer)
+        return schemas.PlanAnswer.of(plan, viewer.session_id)
 
     def tree(
         self,

@@ -32,6 +32,7 @@ _NEAREST = 500
 _IMPORTANT = 100
 # After this silence a question without a session begins a new conversation.
 _SILENCE = timedelta(hours=24)
+_RECENT = 8  # interactions of a context, if the request names no number
 DEFAULT_HITS = 10  # of a question that is not analysed
 
 
@@ -94,19 +95,16 @@ def find_for_context(
 ) -> Found:
     """Return the candidates and the other parts of a context: messages, pins, plan, pages."""
     state = last_list_state(connection, agent_id, request.session_id)
-    found = Found(
-        state=state,
-        parameters=agents.own_of(reader.defaults.memory, state.parameters),
-        question=question,
-        messages=_messages(reader, connection, agent_id, request),
-    )
+    parameters = agents.own_of(reader.defaults.memory, state.parameters)
+    near: list[Candidate] = []
+    results: list[SearchResult] = []
     if question is None:
-        near = _near_focus(connection, agent_id, request, found.parameters.default_search_depth)
-        found = replace(found, near_focus=near)
+        near = _near_focus(connection, agent_id, request, parameters.default_search_depth)
     else:
         # A conversation continues, even if a collection that it reads was removed.
         results = _search(connection, agent_id, question, request, state, must_exist=False)
-        found = replace(found, results=results)
+    messages = _messages(connection, agent_id, request)
+    found = Found(state, parameters, question, results, near, messages)
     return _with_stored_texts(connection, agent_id, request, found)
 
 
@@ -132,15 +130,18 @@ def _with_stored_texts(
     return replace(found, pins=pins, plan=plan, summary=summary, pages=pages)
 
 
-def _messages(
-    reader: Reader, connection: Connection, agent_id: str, request: ContextRequest
-) -> list[Message]:
+def recent_interactions(request: ContextRequest) -> int:
+    """Return the number of recent interactions of a context."""
+    return _RECENT if request.recent is None else request.recent
+
+
+def _messages(connection: Connection, agent_id: str, request: ContextRequest) -> list[Message]:
     """Return the window's messages, those of the summary, and the query if stored.
 
     The conversation continues if the request names a session, asks for recent messages or has no
     query, or if the last message is recent. If not, only the stored query is returned.
     """
-    recent = reader.defaults.recent(request.recent)
+    recent = recent_interactions(request)
     # The largest list before it is cut.
     most = max(GROWTH * recent - 1, 0) if request.recent is None else recent
     messages = recent_messages(

@@ -46,7 +46,6 @@ class _Read:
     viewer: Viewer
     stored: StoredSummary | None
     between: Sequence[Message]  # after the summary, before the recent messages
-    unread: int  # number of further messages there
     handover: Handover
     ids: dict[int, str]  # of the recent messages, by seq
     parameters: MemoryParameters
@@ -97,7 +96,7 @@ class HandoverReader(Reader):
             through_seq=max(last, through) or None if handover.summary else None,
             message_ids=[read.ids[seq] for seq in seqs],
             left_out=len(read.handover.messages) - len(seqs),
-            unread=read.unread,
+            unread=read.handover.unread,
             seq=read.now.seq,
             pending=read.now.pending,
         )
@@ -138,7 +137,6 @@ class HandoverReader(Reader):
                 viewer=viewer,
                 stored=stored,
                 between=summarised([each.message for each in between]),
-                unread=unread,
                 handover=Handover(
                     unread=unread,
                     session_id=viewer.session_id,
@@ -165,7 +163,7 @@ class HandoverReader(Reader):
         shown = {each.seq for each in handover.messages}
         through = read.stored.through_seq if read.stored else 0
         left = [each for each in whole.messages if each.seq not in shown and each.seq > through]
-        if not left or read.unread:
+        if not left or whole.unread:
             return handover, read.between
         added = [*read.between, *summarised(left)]
         summary = self._summary(read, added, count)

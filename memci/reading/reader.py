@@ -11,7 +11,7 @@ from typing import Self
 
 from memci.config.settings import Settings
 from memci.domain.memory.parameters import MemoryParameters
-from memci.domain.token_counts import DEFAULT_TOKENIZER, Count, tokenizer_of
+from memci.domain.token_counts import DEFAULT_TOKENIZER, Count
 from memci.reading.deferred_writes import ReadActivity
 from memci.schemas.reads import Fresh
 from memci.smallmodel.ports import Embedder, Lexicon, QueryPlanner, Summarizer, TokenCounter
@@ -82,25 +82,12 @@ class ReadingDefaults:
     """Default values for requests."""
 
     tokenizer: str = DEFAULT_TOKENIZER
-    search_k: int | None = None  # None: depends on the question (R10)
-    recent_interactions: int = 8
     memory: MemoryParameters = field(default_factory=MemoryParameters)
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
         """Take the defaults from the settings."""
-        return cls(
-            tokenizer=settings.tokenizer,
-            memory=settings.memory,
-        )
-
-    def recent(self, asked: int | None) -> int:
-        """Return the number of recent interactions of a context; ``asked``: the request's."""
-        return self.recent_interactions if asked is None else asked
-
-    def tokenizer_for(self, model: str | None) -> str:
-        """Return the tokenizer of a model."""
-        return tokenizer_of(model, self.tokenizer)
+        return cls(settings.tokenizer, settings.memory)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 from memci.domain.memory import recall as rules
 from memci.domain.memory.changed_facts import EndedParts, with_notes
@@ -67,7 +67,7 @@ class Keywords:
         words = [each for each in short if each not in characters]
         space = models.embedder.space
         return cls(
-            terms=tuple(frozenset(models.lexicon.terms(each)) for each in words),
+            terms=tuple(filter(None, (frozenset(models.lexicon.terms(each)) for each in words))),
             characters=tuple(characters),
             vectors=vectors,
             model=models.embedder.model,
@@ -88,18 +88,19 @@ def was_known(
     connection: Connection, agent_id: str, keywords: Keywords, visibility: Visibility
 ) -> bool:
     """Return True if visible messages of former memories contain a keyword that no memory has."""
-    terms = [each for each in keywords.terms if each]
-    if not (terms or keywords.characters or keywords.everything):
+    terms, characters = keywords.terms, keywords.characters
+    if not (terms or characters or keywords.everything):
         return False
-    return network.was_known(connection, agent_id, terms, keywords.characters, visibility)
+    return network.was_known(connection, agent_id, terms, characters, visibility)
 
 
 def forgotten_with_keyword(
     connection: Connection, agent_id: str, keywords: Keywords, visibility: Visibility
 ) -> list[int]:
     """Return restorable forgotten memories that contained a keyword, the latest first."""
-    terms = [each for each in keywords.terms if each]
-    nodes = network.nodes_with_keyword(connection, agent_id, terms, keywords.characters, visibility)
+    nodes = network.nodes_with_keyword(
+        connection, agent_id, keywords.terms, keywords.characters, visibility
+    )
     successors = successors_of(connection, agent_id, nodes)
     last = (successors[each].last for each in nodes if successors[each].living is None)
     forgotten = list(dict.fromkeys(last))
@@ -390,17 +391,10 @@ def _with_notes(memory: Memory, known: Sequence[EndedParts]) -> Memory:
 def _recalled_memory(recalled: Recalled, reached: Reached, memory: Memory) -> RecalledMemory:
     node, matches = memory.node_id, recalled.matches
     return RecalledMemory(
-        node_id=node,
-        content=memory.content,
-        phrase=memory.phrase,
-        type=memory.type,
+        **asdict(memory),
         layer=reached.layer,
-        out_of_reach=recalled.miss is not None,
         strength=reached.strength,
+        out_of_reach=recalled.miss is not None,
         match=1.0 if matches is None else matches.get(node, 0.0),
-        importance=memory.importance,
         message_ids=[recalled.ids[seq] for seq in memory.seqs if seq in recalled.ids],
-        said_at=memory.said_at,
-        superseded_by=memory.superseded_by,
-        superseded_at=memory.superseded_at,
     )

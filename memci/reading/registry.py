@@ -42,17 +42,14 @@ class Readings:
         defaults = ReadingDefaults.of(settings)
         self._activity = ReadActivity(database)
         self._accounts = Accounts(database, settings.memory)
-        self.recall = Recall(database, models, defaults, self._activity)
-        self.search = Search(database, models, defaults, self._activity)
-        self.assemble = ContextReader(
-            database, models, defaults, self._activity, self._activity.want_summary
-        )
-        self.summarise = Summarise(database, models, defaults, self._activity)
+        shared = database, models, defaults, self._activity
+        self.recall = Recall(*shared)
+        self.search = Search(*shared)
+        self.assemble = ContextReader(*shared, self._activity.want_summary)
+        self.summarise = Summarise(*shared)
         self.compare = Compare(database, models, defaults)
         self.items = ItemReads(database, models)
-        self.handover = HandoverReader(
-            database, models, defaults, self._activity, extractor or models.summarizer
-        )
+        self.handover = HandoverReader(*shared, extractor or models.summarizer)
         self._reads: dict[str, tuple[Callable[..., Answer], type[Request]]] = {
             "recall": (self.recall.run, RecallRequest),
             "search": (self.search.run, SearchRequest),

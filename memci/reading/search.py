@@ -75,7 +75,7 @@ class Search(Reader):
     ) -> list[Ranked]:
         most = _MOST_HITS
         if request.budget_tokens is None:
-            most = self.defaults.search_k or (analysis.k if analysis else DEFAULT_HITS)
+            most = analysis.k if analysis else DEFAULT_HITS
         taken = best_once(ranked, request.k or most)
         count = self.models.tokenizers.count(self.defaults.tokenizer)
         texts = [_text(each.candidate) for each in taken]

@@ -44,7 +44,9 @@ class ItemReads:
     def run(self, agent_id: str, request: frameworks.ItemSearch) -> frameworks.ItemList:
         """Return the best items, and after them the latest of those without a score."""
         terms = bm25.question_terms(self._models.lexicon.terms(request.query or ""))
-        vector = self._vector(request.query or "")
+        vector: Vectors | None = None
+        if request.query and request.query.strip():
+            vector = self._models.embedder.embed_questions([request.query])[0]
         question = ItemQuestion(
             prefix=request.prefix,
             condition=request.filter,
@@ -63,13 +65,6 @@ class ItemReads:
         if request.refresh:
             refresh(self._database, agent_id, [(tuple(each.namespace), each.key) for each in items])
         return frameworks.ItemList(items=[*items])
-
-    def _vector(self, query: str) -> Vectors | None:
-        embedder = self._models.embedder
-        if not query.strip():
-            return None
-        vector: Vectors = embedder.embed_questions([query])[0]
-        return vector
 
     def _rank(self, question: ItemQuestion, found: FoundItems) -> list[tuple[Place, float]]:
         counted = {place_of(row): (dict(row.hits), row.length) for row in found.by_words}

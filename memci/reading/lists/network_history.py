@@ -1,6 +1,7 @@
 """The network now and after earlier passes, and the decay of memories."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
 from typing import Any, NamedTuple, TypeVar
 
 from memci.domain.memory.node import RemovalReason
@@ -158,12 +159,9 @@ def _stored_snapshots(connection: Connection, agent_id: str) -> str:
 
 def spans(numbers: Sequence[int]) -> list[str]:
     """Return ascending numbers as text; consecutive ones are one span."""
-    found: list[list[int]] = []
-    for number in numbers:
-        if found and number == found[-1][-1] + 1:
-            found[-1].append(number)
-        else:
-            found.append([number])
+    # Numbers without a gap are equally far from their places.
+    runs = groupby(enumerate(numbers), key=lambda placed: placed[1] - placed[0])
+    found = [[number for _, number in run] for _, run in runs]
     return [f"{each[0]}" if len(each) == 1 else f"{each[0]} to {each[-1]}" for each in found]
 
 
