@@ -7,25 +7,22 @@ the same note whenever it is read.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 
-class Batch(Protocol):
+def _do_nothing() -> None:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
     """The oldest messages of one agent's queue, still in it until confirmed."""
 
-    @property
-    def raw(self) -> Sequence[bytes]:
-        """Messages, oldest first: each whole, or the note on one that is too large."""
-        ...
-
-    def confirm(self) -> None:
-        """Remove exactly these messages; call it after COMMIT."""
-        ...
-
-    def abandon(self) -> None:
-        """Leave them all in the queue."""
-        ...
+    raw: Sequence[bytes] = ()  # oldest first: each whole, or the note on one that is too large
+    confirm: Callable[[], None] = _do_nothing  # removes exactly these; call it after COMMIT
+    abandon: Callable[[], None] = _do_nothing  # leaves them all in the queue
 
 
 class AgentQueues(Protocol):

@@ -42,7 +42,7 @@ def decode(raw: bytes, *, limit_bytes: int) -> IncomingMessage:
             f"{size} bytes are too many to be read, and only the ends are kept: send fewer messages"
             " at once, or raise MEMCI_HTTP_MAX_REQUEST_BYTES"
         )
-    envelope = _object(raw, "the envelope")
+    envelope = _envelope(raw)
     properties = envelope.get("properties")
     encoding = properties.get("body_encoding") if isinstance(properties, dict) else None
     headers = envelope.get("headers")
@@ -122,11 +122,11 @@ def _body(envelope: Mapping[str, Any], encoding: object) -> bytes:
         raise InvalidInputError("the body is not base64") from None
 
 
-def _object(raw: bytes, what: str) -> dict[str, Any]:
+def _envelope(raw: bytes) -> dict[str, Any]:
     try:
         value = json.loads(raw)
     except (ValueError, RecursionError):
-        raise InvalidInputError(f"{what} is not JSON") from None
+        raise InvalidInputError("the envelope is not JSON") from None
     if not isinstance(value, dict):
-        raise InvalidInputError(f"{what} is not a JSON object")
+        raise InvalidInputError("the envelope is not a JSON object")
     return value

@@ -195,43 +195,23 @@ _ANNOUNCED_AT_ONCE = 1000
 _ANNOUNCE = {"x-queue-type": "quorum", "x-max-length": 100_000}
 
 
-class AmqpBatch:
-    """Messages that the broker holds for us until they are acknowledged."""
+def _held_batch(
+    channel: Any, consumer: str, got: Sequence[tuple[int, bytes]], stack: ExitStack
+) -> Batch:
+    """Return the batch of (delivery tag, message) pairs; ``stack`` gives the connection back."""
 
-    def __init__(
-        self, channel: Any, consumer: str, got: Sequence[tuple[int, bytes]], stack: ExitStack
-    ) -> None:
-        """Take (delivery tag, message) pairs; ``stack`` gives the connection back."""
-        self.raw: Sequence[bytes] = [raw for _, raw in got]
-        self._channel = channel
-        self._consumer = consumer
-        self._last = got[-1][0]
-        self._stack = stack
-
-    def confirm(self) -> None:
-        """Acknowledge them all."""
-        with self._stack:
+    def acknowledge() -> None:
+        with stack:
             # First cancel, or the acknowledgement would bring the next messages.
-            self._channel.basic_cancel(self._consumer)
-            self._channel.basic_ack(self._last, multiple=True)
-            self._channel.close()
+            channel.basic_cancel(consumer)
+            channel.basic_ack(got[-1][0], multiple=True)
+            channel.close()
 
-    def abandon(self) -> None:
-        """Close the channel: the broker puts the messages back in their places."""
-        with self._stack:
-            self._channel.close()
+    def put_back() -> None:  # the broker does it, and keeps their places
+        with stack:
+            channel.close()
 
-
-class EmptyBatch:
-    """No messages."""
-
-    raw: Sequence[bytes] = ()
-
-    def confirm(self) -> None:
-        """Do nothing."""
-
-    def abandon(self) -> None:
-        """Do nothing."""
+    return Batch([raw for _, raw in got], acknowledge, put_back)
 
 
 class AmqpAgentQueues:
@@ -276,9 +256,9 @@ class AmqpAgentQueues:
                 consumer = channel.basic_consume(agent_queue_name(agent_id), callback=keep)
                 _drain(connection, got, count)
                 if got:
-                    return AmqpBatch(channel, consumer, got, stack.pop_all())
+                    return _held_batch(channel, consumer, got, stack.pop_all())
             channel.close()
-            return EmptyBatch()
+            return Batch()
 
     def waiting(self) -> list[str]:
         """Return some agents whose queues hold messages."""

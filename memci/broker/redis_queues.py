@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from typing import cast
 
 import redis
 import structlog
 
 from memci.broker.app import broker_errors
-from memci.broker.intake_queues import end_bytes, note
+from memci.broker.intake_queues import Batch, end_bytes, note
 from memci.broker.names import AGENT_PREFIX, agent_queue_name
 from memci.domain.agent_id import check_agent_id
 from memci.errors import InvalidInputError, shown_name
@@ -50,30 +50,6 @@ _MOST_WAITING = 5000
 _MAX_WARNINGS = 1000
 
 
-class RedisBatch:
-    """Messages read from the tail of a list."""
-
-    def __init__(
-        self, client: redis.Redis, key: str, seen: Sequence[tuple[int, bytes, bytes]]
-    ) -> None:
-        """Take (size, head, tail) of each message; a whole message is all head."""
-        self.raw: Sequence[bytes] = [
-            head if len(head) == size else note(size, head, tail) for size, head, tail in seen
-        ]
-        self._client = client
-        self._key = key
-        self._seen = seen
-
-    def confirm(self) -> None:
-        """Remove them, as far as they are still there."""
-        if self._seen:
-            parts = (part for each in self._seen for part in each)
-            self._client.eval(_REMOVE, 1, self._key, *parts)
-
-    def abandon(self) -> None:
-        """Do nothing: reading has removed nothing."""
-
-
 class RedisAgentQueues:
     """``AgentQueues`` on Redis; safe for threads."""
 
@@ -91,11 +67,23 @@ class RedisAgentQueues:
             found = pipe.execute()
         return [agent_id for agent_id, some in zip(agent_ids, found, strict=True) if some]
 
-    def take(self, agent_id: str, limit: int, max_bytes: int) -> RedisBatch:
+    def take(self, agent_id: str, limit: int, max_bytes: int) -> Batch:
         """Read from the tail, ``max_bytes`` in all at most."""
         key = agent_queue_name(agent_id)
-        seen = self._client.eval(_READ, 1, key, limit, max_bytes, end_bytes(max_bytes))
-        return RedisBatch(self._client, key, cast("list[tuple[int, bytes, bytes]]", seen))
+        # Size, head and tail of each message; a whole message is all head.
+        seen = cast(
+            "list[tuple[int, bytes, bytes]]",
+            self._client.eval(_READ, 1, key, limit, max_bytes, end_bytes(max_bytes)),
+        )
+
+        def remove() -> None:
+            if seen:
+                self._client.eval(_REMOVE, 1, key, *chain.from_iterable(seen))
+
+        whole_or_note = (
+            head if len(head) == size else note(size, head, tail) for size, head, tail in seen
+        )
+        return Batch(list(whole_or_note), confirm=remove)
 
     def waiting(self) -> list[str]:
         """Scan for queues; warn once of each that is no agent's."""

@@ -72,53 +72,32 @@ _FREE = f"{_UNEXPIRED} AND (not_before IS NULL OR not_before <= now())"
 # As many threads as a lane worker has. Where few lanes are due, each thread takes its share.
 _SHARERS = 8
 # First the lane that the wakeup names, then those that have waited longest. The name is a hint.
-_CLAIM_DUE = f"""
+_CLAIM = f"""
 WITH waiting AS (
     SELECT count(*) AS lanes FROM (
-        SELECT FROM lane WHERE wake_at IS NOT NULL AND {_FREE}
+        SELECT FROM lane WHERE {{due_at}} IS NOT NULL AND {_FREE}
         LIMIT %(max_lanes)s * {_SHARERS}) AS due),
 named AS (
-    SELECT agent_id, wake_at FROM lane
-    WHERE agent_id = %(hint)s AND wake_at IS NOT NULL AND {_FREE}
+    SELECT agent_id, {{due_at}} AS since FROM lane
+    WHERE agent_id = %(hint)s AND {{due_at}} IS NOT NULL AND {_FREE}
     FOR UPDATE SKIP LOCKED),
 oldest AS (
-    SELECT agent_id, wake_at FROM lane
-    WHERE wake_at IS NOT NULL AND {_FREE}
-    ORDER BY wake_at LIMIT (SELECT greatest(1, lanes / {_SHARERS}) FROM waiting)
+    SELECT agent_id, {{due_at}} AS since FROM lane
+    WHERE {{due_at}} IS NOT NULL AND {_FREE}
+    ORDER BY {{due_at}} LIMIT (SELECT greatest(1, lanes / {_SHARERS}) FROM waiting)
     FOR UPDATE SKIP LOCKED),
 due AS (
-    SELECT * FROM named UNION SELECT * FROM oldest),
+    SELECT * FROM named UNION SELECT * FROM oldest WHERE {{others}}),
 taken AS (
     UPDATE lane
-    SET fence = fence + 1, lease_owner = %(nonce)s, wake_at = NULL,
+    SET fence = fence + 1, lease_owner = %(nonce)s, {{due_at}} = NULL,
         lease_until = now() + %(lease_ms)s * interval '1 ms'
     FROM due WHERE lane.agent_id = due.agent_id
-    RETURNING lane.agent_id, fence, due.wake_at)
-SELECT agent_id, fence, wake_at, lanes FROM waiting LEFT JOIN taken ON true
+    RETURNING lane.agent_id, fence, due.since)
+SELECT agent_id, fence, since, lanes FROM waiting LEFT JOIN taken ON true
 """  # noqa: S608 - a constant of this module
-_CLAIM_COMPRESS = f"""
-WITH named AS (
-    SELECT agent_id, compress_at FROM lane
-    WHERE agent_id = %(hint)s AND compress_at IS NOT NULL AND {_FREE}
-    FOR UPDATE SKIP LOCKED),
-oldest AS (
-    SELECT agent_id, compress_at FROM lane
-    WHERE compress_at IS NOT NULL AND {_FREE}
-    ORDER BY compress_at LIMIT 1 FOR UPDATE SKIP LOCKED),
-due AS (
-    SELECT * FROM named UNION ALL
-    SELECT * FROM oldest WHERE NOT EXISTS (SELECT FROM named)),
-taken AS (
-    UPDATE lane
-    SET fence = fence + 1, lease_owner = %(nonce)s, compress_at = NULL,
-        lease_until = now() + %(lease_ms)s * interval '1 ms'
-    FROM due WHERE lane.agent_id = due.agent_id
-    RETURNING lane.agent_id, fence, due.compress_at)
-SELECT agent_id, fence, taken.compress_at, waiting.lanes
-FROM (SELECT count(*) AS lanes FROM (
-          SELECT FROM lane WHERE compress_at IS NOT NULL AND {_FREE} LIMIT 1) AS due) AS waiting
-LEFT JOIN taken ON true
-"""  # noqa: S608 - a constant of this module
+_CLAIM_DUE = _CLAIM.format(due_at="wake_at", others="true")
+_CLAIM_COMPRESS = _CLAIM.format(due_at="compress_at", others="NOT EXISTS (SELECT FROM named)")
 # For statements that wait for a locked lane: a frozen process may hold the lock for long.
 _WAIT_BRIEFLY = "SET LOCAL lock_timeout = '2s'"
 # Lanes are due and all of them are locked: most often a message is being appended to an agent whose
