@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import islice
 from typing import cast
 
 import redis
@@ -78,7 +78,8 @@ class RedisAgentQueues:
 
         def remove() -> None:
             if seen:
-                self._client.eval(_REMOVE, 1, key, *chain.from_iterable(seen))
+                parts = (part for each in seen for part in each)
+                self._client.eval(_REMOVE, 1, key, *parts)
 
         whole_or_note = (
             head if len(head) == size else note(size, head, tail) for size, head, tail in seen

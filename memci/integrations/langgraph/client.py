@@ -1,14 +1,16 @@
 """Runs flows of the client for a framework, which calls from threads and from asyncio."""
 
 import asyncio
-from collections.abc import Mapping
-from typing import Any, TypeVar
+from collections.abc import Callable, Coroutine, Mapping
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from memci.client import Agent, AsyncAgent
 from memci.client.requests import AnswerT, Flow
 from memci.errors import MemciError
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 
 class FlowRunner:
@@ -42,3 +44,34 @@ class FlowRunner:
         if isinstance(self._agent, AsyncAgent):
             return await self._agent._transport.run(flow)  # noqa: SLF001
         return await asyncio.to_thread(self._agent._transport.run, flow)  # noqa: SLF001
+
+
+class RunsFlows(Protocol):
+    """A store or saver, for the two decorators."""
+
+    _runner: FlowRunner
+
+
+SelfT = TypeVar("SelfT", bound=RunsFlows)
+
+
+def blocking(flow: Callable[Concatenate[SelfT, P], Flow[T]]) -> Callable[Concatenate[SelfT, P], T]:
+    """Make a method that runs a flow on the caller's thread."""
+
+    @wraps(flow)
+    def run(self: SelfT, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return self._runner.run(flow(self, *args, **kwargs))
+
+    return run
+
+
+def awaited(
+    flow: Callable[Concatenate[SelfT, P], Flow[T]],
+) -> Callable[Concatenate[SelfT, P], Coroutine[Any, Any, T]]:
+    """Make a method that runs a flow on asyncio."""
+
+    @wraps(flow)
+    async def run(self: SelfT, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return await self._runner.arun(flow(self, *args, **kwargs))
+
+    return run

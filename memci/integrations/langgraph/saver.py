@@ -12,7 +12,7 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 
 from memci.client import Agent, AsyncAgent
 from memci.client.requests import Flow, path_of_name
-from memci.integrations.langgraph.client import FlowRunner
+from memci.integrations.langgraph.client import FlowRunner, awaited, blocking
 from memci.schemas.frameworks import CheckpointList, CheckpointOut, CheckpointStored, ThreadAnswer
 
 _PAGE_SIZE = 20
@@ -33,13 +33,20 @@ class MemciSaver(checkpoints.BaseCheckpointSaver[str]):
         super().__init__(serde=serde)
         self._runner = FlowRunner(agent)
 
-    def get_tuple(self, config: RunnableConfig) -> checkpoints.CheckpointTuple | None:
+    def _get(self, config: RunnableConfig) -> Flow[checkpoints.CheckpointTuple | None]:
         """Return the checkpoint that a config names, or the latest of its thread."""
-        return self._runner.run(self._get(config))
+        answer = yield from self._search(
+            {
+                "thread": _thread(config),
+                "namespace": _namespace(config),
+                "id": checkpoints.get_checkpoint_id(config),
+                "limit": 1,
+            }
+        )
+        return self._tuple(answer.checkpoints[0]) if answer.checkpoints else None
 
-    async def aget_tuple(self, config: RunnableConfig) -> checkpoints.CheckpointTuple | None:
-        """Return the checkpoint that a config names, or the latest of its thread."""
-        return await self._runner.arun(self._get(config))
+    get_tuple = blocking(_get)
+    aget_tuple = awaited(_get)
 
     def list(
         self,
@@ -68,103 +75,6 @@ class MemciSaver(checkpoints.BaseCheckpointSaver[str]):
             for each in pages.read(await self._runner.arun(self._search(pages.next))):
                 yield self._tuple(each)
 
-    def put(
-        self,
-        config: RunnableConfig,
-        checkpoint: Checkpoint,
-        metadata: CheckpointMetadata,
-        new_versions: ChannelVersions,
-    ) -> RunnableConfig:
-        """Store a checkpoint, and return the config that names it."""
-        return self._runner.run(self._put(config, checkpoint, metadata, new_versions))
-
-    async def aput(
-        self,
-        config: RunnableConfig,
-        checkpoint: Checkpoint,
-        metadata: CheckpointMetadata,
-        new_versions: ChannelVersions,
-    ) -> RunnableConfig:
-        """Store a checkpoint, and return the config that names it."""
-        return await self._runner.arun(self._put(config, checkpoint, metadata, new_versions))
-
-    def put_writes(
-        self,
-        config: RunnableConfig,
-        writes: Sequence[tuple[str, Any]],
-        task_id: str,
-        task_path: str = "",
-    ) -> None:
-        """Store what a task wrote after a checkpoint."""
-        self._runner.run(self._put_writes(config, writes, task_id, task_path))
-
-    async def aput_writes(
-        self,
-        config: RunnableConfig,
-        writes: Sequence[tuple[str, Any]],
-        task_id: str,
-        task_path: str = "",
-    ) -> None:
-        """Store what a task wrote after a checkpoint."""
-        await self._runner.arun(self._put_writes(config, writes, task_id, task_path))
-
-    def delete_thread(self, thread_id: str) -> None:
-        """Remove a thread with all its checkpoints."""
-        self._runner.run(self._prune(threads=[thread_id], keep_latest=False))
-
-    async def adelete_thread(self, thread_id: str) -> None:
-        """Remove a thread with all its checkpoints."""
-        await self._runner.arun(self._prune(threads=[thread_id], keep_latest=False))
-
-    def delete_for_runs(self, run_ids: Sequence[str]) -> None:
-        """Remove the checkpoints of some runs; raises ``ConflictError`` for delta channels."""
-        self._runner.run(self._prune(run_ids=run_ids))
-
-    async def adelete_for_runs(self, run_ids: Sequence[str]) -> None:
-        """Remove the checkpoints of some runs; raises ``ConflictError`` for delta channels."""
-        await self._runner.arun(self._prune(run_ids=run_ids))
-
-    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
-        """Store a thread under another name, too."""
-        self._runner.run(self._copy(source_thread_id, target_thread_id))
-
-    async def acopy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
-        """Store a thread under another name, too."""
-        await self._runner.arun(self._copy(source_thread_id, target_thread_id))
-
-    def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
-        """Remove earlier checkpoints of threads (``keep_latest``), or all of them (``delete``).
-
-        Raises ``ConflictError`` where delta channels need the earlier ones.
-        """
-        keep_latest = _keeps_latest(strategy)
-        self._runner.run(self._prune(threads=thread_ids, keep_latest=keep_latest))
-
-    async def aprune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
-        """Do as ``prune``."""
-        keep_latest = _keeps_latest(strategy)
-        await self._runner.arun(self._prune(threads=thread_ids, keep_latest=keep_latest))
-
-    def get_next_version(self, current: str | None, channel: None) -> str:
-        """Return a version above the current one, and unlike that of any other branch."""
-        del channel
-        number = 0 if current is None else int(str(current).partition(".")[0])
-        return f"{number + 1:032}.{random.random():.16f}"
-
-    def _get(self, config: RunnableConfig) -> Flow[checkpoints.CheckpointTuple | None]:
-        answer = yield from self._search(
-            {
-                "thread": _thread(config),
-                "namespace": _namespace(config),
-                "id": checkpoints.get_checkpoint_id(config),
-                "limit": 1,
-            }
-        )
-        return self._tuple(answer.checkpoints[0]) if answer.checkpoints else None
-
-    def _search(self, body: Mapping[str, Any]) -> Flow[CheckpointList]:
-        return self._runner.send("/checkpoints/search", CheckpointList, body)
-
     def _put(
         self,
         config: RunnableConfig,
@@ -172,6 +82,7 @@ class MemciSaver(checkpoints.BaseCheckpointSaver[str]):
         metadata: CheckpointMetadata,
         new_versions: ChannelVersions,
     ) -> Flow[RunnableConfig]:
+        """Store a checkpoint, and return the config that names it."""
         values = checkpoint["channel_values"]
         versions = checkpoint["channel_versions"]
         body = {
@@ -193,13 +104,17 @@ class MemciSaver(checkpoints.BaseCheckpointSaver[str]):
         )
         return _config(thread, _namespace(config), checkpoint["id"])
 
+    put = blocking(_put)
+    aput = awaited(_put)
+
     def _put_writes(
         self,
         config: RunnableConfig,
         writes: Sequence[tuple[str, Any]],
         task_id: str,
-        task_path: str,
-    ) -> Flow[CheckpointStored]:
+        task_path: str = "",
+    ) -> Flow[None]:
+        """Store what a task wrote after a checkpoint."""
         body = {
             "namespace": _namespace(config),
             "checkpoint_id": config["configurable"]["checkpoint_id"],
@@ -215,21 +130,59 @@ class MemciSaver(checkpoints.BaseCheckpointSaver[str]):
             ],
         }
         path = f"/threads/{path_of_name(_thread(config))}/writes"
-        return self._runner.send(path, CheckpointStored, body)
+        yield from self._runner.send(path, CheckpointStored, body)
 
-    def _copy(self, thread: str, to: str) -> Flow[ThreadAnswer]:
-        return self._runner.send(f"/threads/{path_of_name(thread)}/copy", ThreadAnswer, {"to": to})
+    put_writes = blocking(_put_writes)
+    aput_writes = awaited(_put_writes)
 
-    def _prune(
-        self,
-        *,
-        threads: Sequence[str] = (),
-        run_ids: Sequence[str] = (),
-        keep_latest: bool = True,
-    ) -> Flow[None]:
-        if threads or run_ids:
-            body = {"threads": threads, "run_ids": run_ids, "keep_latest": keep_latest}
-            yield from self._runner.send("/checkpoints/prune", ThreadAnswer, body)
+    def _delete_thread(self, thread_id: str) -> Flow[None]:
+        """Remove a thread with all its checkpoints."""
+        return self._remove({"threads": [thread_id], "keep_latest": False})
+
+    delete_thread = blocking(_delete_thread)
+    adelete_thread = awaited(_delete_thread)
+
+    def _delete_for_runs(self, run_ids: Sequence[str]) -> Flow[None]:
+        """Remove the checkpoints of some runs; raises ``ConflictError`` for delta channels."""
+        if run_ids:
+            yield from self._remove({"run_ids": run_ids})
+
+    delete_for_runs = blocking(_delete_for_runs)
+    adelete_for_runs = awaited(_delete_for_runs)
+
+    def _copy_thread(self, source_thread_id: str, target_thread_id: str) -> Flow[None]:
+        """Store a thread under another name, too."""
+        path = f"/threads/{path_of_name(source_thread_id)}/copy"
+        yield from self._runner.send(path, ThreadAnswer, {"to": target_thread_id})
+
+    copy_thread = blocking(_copy_thread)
+    acopy_thread = awaited(_copy_thread)
+
+    def _prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> Flow[None]:
+        """Remove earlier checkpoints of threads (``keep_latest``), or all of them (``delete``).
+
+        Raises ``ConflictError`` where delta channels need the earlier ones.
+        """
+        if strategy not in {"keep_latest", "delete"}:
+            raise ValueError(f"unknown strategy {strategy!r}: expected keep_latest or delete")
+        if thread_ids:
+            keep_latest = strategy == "keep_latest"
+            yield from self._remove({"threads": thread_ids, "keep_latest": keep_latest})
+
+    prune = blocking(_prune)
+    aprune = awaited(_prune)
+
+    def get_next_version(self, current: str | None, channel: None) -> str:
+        """Return a version above the current one, and unlike that of any other branch."""
+        del channel
+        number = 0 if current is None else int(str(current).partition(".")[0])
+        return f"{number + 1:032}.{random.random():.16f}"
+
+    def _search(self, body: Mapping[str, Any]) -> Flow[CheckpointList]:
+        return self._runner.send("/checkpoints/search", CheckpointList, body)
+
+    def _remove(self, body: Mapping[str, Any]) -> Flow[None]:
+        yield from self._runner.send("/checkpoints/prune", ThreadAnswer, body)
 
     def _tuple(self, stored: CheckpointOut) -> checkpoints.CheckpointTuple:
         checkpoint: Checkpoint = self._load(stored.checkpoint.kind, stored.checkpoint.body)
@@ -297,12 +250,6 @@ class _Pages:
         if last is not None:
             after = {"thread": last.thread, "namespace": last.namespace, "id": last.id}
         return {**self._search, "after": after, "limit": size}
-
-
-def _keeps_latest(strategy: str) -> bool:
-    if strategy not in {"keep_latest", "delete"}:
-        raise ValueError(f"unknown strategy {strategy!r}: expected keep_latest or delete")
-    return strategy == "keep_latest"
 
 
 def _thread(config: RunnableConfig) -> str:

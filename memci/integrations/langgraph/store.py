@@ -8,7 +8,7 @@ from langgraph.store.base import GetOp, ListNamespacesOp, Op, PutOp, Result, Sea
 
 from memci.client import Agent, AsyncAgent
 from memci.client.requests import Flow
-from memci.integrations.langgraph.client import FlowRunner
+from memci.integrations.langgraph.client import FlowRunner, awaited, blocking
 from memci.schemas.frameworks import ItemList, ItemOut, ItemsAnswer, NamespaceList
 
 
@@ -36,17 +36,12 @@ class MemciStore(stores.BaseStore):
         self._fields = tuple(fields)
         self.ttl_config = ttl
 
-    def batch(self, ops: Iterable[Op]) -> list[Result]:
-        """Do all operations; of those that write, all or none take effect."""
-        return self._runner.run(self._batch(ops))
+    def _batch(self, ops: Iterable[Op]) -> Flow[list[Result]]:
+        """Do all operations; of those that write, all or none take effect.
 
-    async def abatch(self, ops: Iterable[Op]) -> list[Result]:
-        """Do all operations; of those that write, all or none take effect."""
-        return await self._runner.arun(self._batch(ops))
-
-    def _batch(self, operations: Iterable[Op]) -> Flow[list[Result]]:
-        """Do all operations; reads see the state before the writes."""
-        ops = list(operations)
+        Reads see the state before the writes.
+        """
+        ops = list(ops)
         for op in ops:
             stores.validate_op_namespace(op)
         results: list[Result] = [None] * len(ops)
@@ -61,6 +56,9 @@ class MemciStore(stores.BaseStore):
             body = {"items": [self._item(op) for op in puts]}
             yield from self._runner.send("/items", ItemsAnswer, body, "PUT")
         return results
+
+    batch = blocking(_batch)
+    abatch = awaited(_batch)
 
     def _get(self, ops: Sequence[Op], results: list[Result]) -> Flow[None]:
         """Read items, with one request for those to refresh and one for the others."""
