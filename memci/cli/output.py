@@ -10,10 +10,10 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
-from pydantic import BaseModel
+from pydantic_core import to_jsonable_python
 from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.table import Table
@@ -69,11 +69,10 @@ def progress_bar() -> Progress:
     return Progress(*columns, console=screen, disable=not screen.is_terminal)
 
 
-def print_json(value: BaseModel | Mapping[str, Any] | Sequence[Any]) -> None:
-    """Print JSON with characters that are not printable escaped."""
-    if isinstance(value, BaseModel):
-        value = value.model_dump(mode="json")
-    sys.stdout.write(escaped(json.dumps(value, ensure_ascii=False, indent=2)) + "\n")
+def print_json(value: object) -> None:
+    """Print models, dataclasses and plain values as JSON, with control characters escaped."""
+    plain = to_jsonable_python(value, by_alias=False)
+    sys.stdout.write(escaped(json.dumps(plain, ensure_ascii=False, indent=2)) + "\n")
 
 
 def escaped(document: str) -> str:
@@ -101,6 +100,21 @@ def print_table(
     for row in listed:
         table.add_row(*(Text(cell(value)) for value in row))
     print_trimmed(Padding(table, (0, 0, 0, indent)))
+
+
+def print_rows(rows: Iterable[Mapping[str, object]]) -> None:
+    """Print rows of a table; each has its values by the names of their columns."""
+    listed = list(rows)
+    print_table(list(listed[0]) if listed else (), [list(row.values()) for row in listed])
+
+
+def print_list(answer: object, rows: Iterable[Mapping[str, object]], *, as_json: bool) -> None:
+    """Print an answer with a list as JSON, or its rows; then how to see the rest."""
+    if as_json:
+        print_json(answer)
+        return
+    print_rows(rows)
+    print_next(getattr(answer, "next_cursor", None))
 
 
 def print_trimmed(drawn: RenderableType) -> None:

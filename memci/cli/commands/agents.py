@@ -11,7 +11,17 @@ import typer
 
 from memci.cli.connection import agent_of, connected
 from memci.cli.options import AgentOption, CursorOption, JsonOption, LimitOption
-from memci.cli.output import cell, counted, hint, print_json, print_next, print_table, say, working
+from memci.cli.output import (
+    cell,
+    counted,
+    hint,
+    print_json,
+    print_list,
+    print_rows,
+    print_table,
+    say,
+    working,
+)
 from memci.errors import InvalidInputError, NotFoundError
 
 if TYPE_CHECKING:
@@ -31,25 +41,19 @@ def list_agents(
     """List the agents."""
     with connected() as memci:
         listed = memci.agents(limit=limit, cursor=cursor)
-    if as_json:
-        print_json(listed)
-        return
-    print_table(
-        ("agent", "messages", "queued", "dead", "compression", "last written", ""),
-        (
-            (
-                each.agent_id,
-                each.messages,
-                each.queued,
-                each.dead,
-                "waits" if each.compress_pending else "",
-                each.written_at,
-                "paused" if each.paused else "",
-            )
-            for each in listed.agents
-        ),
+    rows = (
+        {
+            "agent": each.agent_id,
+            "messages": each.messages,
+            "queued": each.queued,
+            "dead": each.dead,
+            "compression": "waits" if each.compress_pending else "",
+            "last written": each.written_at,
+            "": "paused" if each.paused else "",
+        }
+        for each in listed.agents
     )
-    print_next(listed.next_cursor)
+    print_list(listed, rows, as_json=as_json)
 
 
 def show(*, agent: AgentOption, as_json: JsonOption = False) -> None:
@@ -222,17 +226,14 @@ def _parse_assignment(text: str) -> tuple[str, bool | float | str]:
 
 def _print_settings(answer: SettingsAnswer, names: Collection[str] | None = None) -> None:
     """Print the parameters of these names (None: all), then the warnings."""
-    print_table(
-        ("parameter", "value", ""),
-        (
-            (
-                name,
-                str(value).lower() if isinstance(value, bool) else str(value),
-                "changed" if name in answer.changed else "",
-            )
-            for name, value in sorted(answer.parameters.items())
-            if names is None or name in names
-        ),
+    print_rows(
+        {
+            "parameter": name,
+            "value": str(value).lower() if isinstance(value, bool) else str(value),
+            "": "changed" if name in answer.changed else "",
+        }
+        for name, value in sorted(answer.parameters.items())
+        if names is None or name in names
     )
     for each in answer.warnings:
         say(each, style="yellow")

@@ -102,19 +102,20 @@ def list_documents(
     with place_of(agent, collection) as where:
         where.documents(limit=1)  # says so if there is nobody
         listed = list(documents_of(where, prefix))
-    if as_json:
-        output.print_json([each.model_dump(mode="json") for each in listed])
-        return
-    output.print_table(
-        ("document", "name", "state", "chunks", "bytes", "sent"),
-        (
-            (each.id, each.name, each.state.value, f"{each.indexed_chunks}/{each.chunks}",
-             each.bytes, each.sent_at)
-            for each in listed
-        ),
-    )  # fmt: skip
+    rows = (
+        {
+            "document": each.id,
+            "name": each.name,
+            "state": each.state.value,
+            "chunks": f"{each.indexed_chunks}/{each.chunks}",
+            "bytes": each.bytes,
+            "sent": each.sent_at,
+        }
+        for each in listed
+    )
+    output.print_list(listed, rows, as_json=as_json)
     for each in listed:
-        if each.error:
+        if each.error and not as_json:
             output.hint(f"{each.name}: {each.error}")
 
 
@@ -149,13 +150,11 @@ def collections(*, as_json: JsonOption = False) -> None:
     with connected() as memci:
         pages = every_page(lambda cursor: memci.collections(cursor=cursor, limit=500))
         listed = [each for page in pages for each in page.collections]
-    if as_json:
-        output.print_json([each.model_dump(mode="json") for each in listed])
-        return
-    output.print_table(
-        ("collection", "documents", "chunks"),
-        ((each.name, each.documents, each.chunks) for each in listed),
+    rows = (
+        {"collection": each.name, "documents": each.documents, "chunks": each.chunks}
+        for each in listed
     )
+    output.print_list(listed, rows, as_json=as_json)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ import typer
 
 from memci.cli.connection import agent_of, every_page
 from memci.cli.options import AgentOption, CursorOption, JsonOption, LimitOption
-from memci.cli.output import hint, print_json, print_next, print_table, say
+from memci.cli.output import hint, print_json, print_list, print_rows, say
 from memci.domain.job import JobState
 from memci.errors import ConflictError, InvalidInputError, MemciError, NotFoundError
 
@@ -31,11 +31,7 @@ def list_jobs(
     options: dict[str, Any] = {"state": state, "limit": limit, "cursor": cursor}
     with agent_of(agent) as memory:
         listed = memory.jobs(**options)
-    if as_json:
-        print_json(listed)
-        return
-    print_jobs(listed.jobs)
-    print_next(listed.next_cursor)
+    print_list(listed, map(_row, listed.jobs), as_json=as_json)
 
 
 def show(
@@ -57,22 +53,20 @@ def tries(job: JobAnswer) -> int:
 
 def print_jobs(listed: list[JobAnswer]) -> None:
     """Print jobs, one a line."""
-    print_table(
-        ("id", "kind", "state", "messages", "tries", "made", "finished", "error"),
-        (
-            (
-                each.id,
-                each.kind,
-                each.state,
-                "" if each.first_seq is None else f"{each.first_seq}-{each.last_seq}",
-                tries(each),
-                each.created_at,
-                each.finished_at,
-                each.error,
-            )
-            for each in listed
-        ),
-    )
+    print_rows(map(_row, listed))
+
+
+def _row(job: JobAnswer) -> dict[str, object]:
+    return {
+        "id": job.id,
+        "kind": job.kind,
+        "state": job.state,
+        "messages": "" if job.first_seq is None else f"{job.first_seq}-{job.last_seq}",
+        "tries": tries(job),
+        "made": job.created_at,
+        "finished": job.finished_at,
+        "error": job.error,
+    }
 
 
 _AllOption = Annotated[bool, typer.Option("--all", help="All dead jobs of the agent.")]
@@ -142,7 +136,7 @@ def _act(chosen: Sequence[UUID], act: Callable[[UUID], JobAnswer], *, as_json: b
         except (ConflictError, InvalidInputError, NotFoundError) as error:
             refused.append(f"job {each}: {error}")
     if as_json:
-        print_json({"jobs": [each.model_dump(mode="json") for each in done]})
+        print_json({"jobs": done})
     elif done:
         print_jobs(done)
     elif not chosen:

@@ -8,7 +8,7 @@ import typer
 
 from memci.cli.connection import agent_of, why_still
 from memci.cli.options import AgentOption, AsOfOption, JsonOption, TimeoutOption, WaitOption
-from memci.cli.output import print_json, print_table, say, shortened
+from memci.cli.output import print_json, print_list, say, shortened
 from memci.domain.job import JobState
 from memci.errors import MemciError
 
@@ -62,10 +62,8 @@ def focus(
     """Bring an entity into an agent's focus, or show the focus."""
     with agent_of(agent) as memory:
         points = memory.focus() if entity is None else memory.mention(entity)
-    if as_json:
-        print_json(points)
-    else:
-        print_table(("node", "name"), ((each.node_id, each.name) for each in points.focus))
+    rows = ({"node": each.node_id, "name": each.name} for each in points.focus)
+    print_list(points, rows, as_json=as_json)
 
 
 def compress(
@@ -124,20 +122,15 @@ def history(
     """Show all versions of a memory."""
     with agent_of(agent) as memory:
         found = memory.history(node, as_of=as_of)
-    if as_json:
-        print_json(found)
-        return
-    print_table(
-        ("id", "said", "state", "until", "replaced by", "content"),
-        (
-            (
-                each.node_id,
-                each.said_at,
-                f"{each.state}{', believed' if each.holds else ''}",
-                each.until,
-                each.replaced_by,
-                "" if each.content is None else shortened(each.content, 80),
-            )
-            for each in found.versions
-        ),
+    rows = (
+        {
+            "id": each.node_id,
+            "said": each.said_at,
+            "state": f"{each.state}{', believed' if each.holds else ''}",
+            "until": each.until,
+            "replaced by": each.replaced_by,
+            "content": shortened(each.content or "", 80),
+        }
+        for each in found.versions
     )
+    print_list(found, rows, as_json=as_json)

@@ -65,26 +65,20 @@ def nodes(  # noqa: PLR0913 - each is an argument or option of the command
         options: dict[str, Any] = {"limit": limit, "cursor": cursor}
         options |= {"kind": kind and kind.value, "type": node_type and node_type.value}
         listed = memory.nodes(**options)
-    if as_json:
-        output.print_json(listed)
-        return
-    output.print_table(
-        ("id", "kind", "tier", "importance", "length", "of", "scans", "content"),
-        (
-            (
-                each.id,
-                f"{each.kind}{' (focus)' if each.focus else ''}",
-                _tier(each),
-                each.importance,
-                each.length,
-                each.original_length,
-                each.scan_count,
-                output.shortened(each.content, 80),
-            )
-            for each in listed.nodes
-        ),
+    rows = (
+        {
+            "id": each.id,
+            "kind": f"{each.kind}{' (focus)' if each.focus else ''}",
+            "tier": _tier(each),
+            "importance": each.importance,
+            "length": each.length,
+            "of": each.original_length,
+            "scans": each.scan_count,
+            "content": output.shortened(each.content, 80),
+        }
+        for each in listed.nodes
     )
-    output.print_next(listed.next_cursor)
+    output.print_list(listed, rows, as_json=as_json)
 
 
 def _show_network(network: NetworkAnswer, form: Literal["json", "dot", "tree"], depth: int) -> None:
@@ -114,24 +108,20 @@ def _show_node(memory: Agent, node_id: int, *, as_json: bool) -> None:
     except errors.NotFoundError:  # its trail says what became of it
         node = None
     if as_json:
-        shown = node and node.model_dump(mode="json")
-        output.print_json({"node": shown, "trail": trail.model_dump(mode="json")})
+        output.print_json({"node": node, "trail": trail})
         return
     if node is None:
         output.say(f"node {node_id} no longer exists; its history:", style="yellow")
     else:
         _print_node(node)
-    output.print_table(
-        ("at", "pass", "event", "details"),
-        (
-            (
-                event.at,
-                event.pass_number,
-                event.event,
-                ", ".join(f"{name} {output.cell(value)}" for name, value in event.details.items()),
-            )
-            for event in trail.events
-        ),
+    output.print_rows(
+        {
+            "at": event.at,
+            "pass": event.pass_number,
+            "event": event.event,
+            "details": ", ".join(f"{name} {output.cell(it)}" for name, it in event.details.items()),
+        }
+        for event in trail.events
     )
 
 
@@ -250,7 +240,14 @@ def watch(
         watcher = Watcher(memory)
         seen = watcher.observe()
         if as_json:
-            output.print_json(_observation_json(seen))
+            output.print_json(
+                {
+                    "agent": seen.about,
+                    "latest_pass": seen.latest,
+                    "network": seen.network,
+                    "forgotten": seen.removed,
+                }
+            )
         elif once or not screen.is_terminal:
             output.print_trimmed(frame(seen, height=None))
         else:
@@ -277,15 +274,3 @@ def _follow(watcher: Watcher, seen: Observation, screen: Console, every: float) 
                     trouble = f"{error}; trying again"
         except KeyboardInterrupt:
             return
-
-
-def _observation_json(seen: Observation) -> dict[str, object]:
-    from dataclasses import asdict
-
-    latest = seen.latest
-    return {
-        "agent": seen.about.model_dump(mode="json"),
-        "latest_pass": latest and latest.model_dump(mode="json"),
-        "network": seen.network.model_dump(mode="json"),
-        "forgotten": [asdict(each) for each in seen.removed],
-    }

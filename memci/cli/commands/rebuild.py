@@ -9,7 +9,7 @@ import typer
 
 from memci.cli.connection import agent_of, why_still
 from memci.cli.options import AgentOption, JsonOption, TimeoutOption, WaitOption
-from memci.cli.output import confirm, counted, hint, print_json, print_table, say, shortened
+from memci.cli.output import confirm, counted, hint, print_json, print_rows, say, shortened
 from memci.errors import InvalidInputError, MemciError, NotFoundError
 
 if TYPE_CHECKING:
@@ -211,23 +211,19 @@ def largest_differences(found: ComparisonAnswer) -> str:
 
 
 def _print_numbers(current: NetworkNumbers, rebuilt: NetworkNumbers) -> None:
-    columns = ("memories", "entities", "links", "dangling", "characters", "of", "importance")
-    print_table(
-        ("", *columns, "focus"),
-        (
-            (
-                name,
-                each.memories,
-                each.entities,
-                each.links,
-                each.dangling,
-                each.characters,
-                each.original_characters,
-                each.importance,
-                each.focus,
-            )
-            for name, each in (("current", current), ("rebuilt", rebuilt))
-        ),
+    print_rows(
+        {
+            "": name,
+            "memories": each.memories,
+            "entities": each.entities,
+            "links": each.links,
+            "dangling": each.dangling,
+            "characters": each.characters,
+            "of": each.original_characters,
+            "importance": each.importance,
+            "focus": each.focus,
+        }
+        for name, each in (("current", current), ("rebuilt", rebuilt))
     )
 
 

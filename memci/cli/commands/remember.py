@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -110,7 +110,7 @@ def _print_result(
     sent: Sent, parsed: Parsed, messages: list[dict[str, Any]], *, waited: bool, as_json: bool
 ) -> None:
     if as_json:
-        print_json(asdict(sent) | {"job_ids": [str(each) for each in sent.job_ids]})
+        print_json(sent)
         return
     were = "was" if sent.duplicates == 1 else "were"
     known = f", {sent.duplicates} {were} stored before" if sent.duplicates else ""

@@ -53,7 +53,7 @@ def doctor(*, as_json: JsonOption = False) -> None:
     with working("checking this machine, its servers and the workers"):
         findings = examine()
     if as_json:
-        print_json({"findings": [each.as_json() for each in findings]})
+        print_json({"findings": findings})
     else:
         print_findings(findings)
     raise typer.Exit(1 if any_wrong(findings) else 0)

@@ -1,12 +1,12 @@
 """``memci sessions``: list sessions and their summaries, end one, hand one over."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import typer
 
 from memci.cli.connection import agent_of
 from memci.cli.options import AgentOption, CursorOption, JsonOption, LimitOption
-from memci.cli.output import print_json, print_next, print_table, say
+from memci.cli.output import print_json, print_list, print_next, say
 
 
 def list_sessions(
@@ -19,24 +19,18 @@ def list_sessions(
     """List an agent's sessions."""
     with agent_of(agent) as memory:
         listed = memory.sessions(limit=limit, cursor=cursor)
-    if as_json:
-        print_json(listed)
-        return
-    print_table(
-        ("session", "messages", "seqs", "last message", "ended", "short-term"),
-        (
-            (
-                each.session_id,
-                each.messages,
-                f"{each.first_seq}-{each.last_seq}",
-                each.last_at,
-                each.ended_at,
-                each.short_memories,
-            )
-            for each in listed.sessions
-        ),
+    rows = (
+        {
+            "session": each.session_id,
+            "messages": each.messages,
+            "seqs": f"{each.first_seq}-{each.last_seq}",
+            "last message": each.last_at,
+            "ended": each.ended_at,
+            "short-term": each.short_memories,
+        }
+        for each in listed.sessions
     )
-    print_next(listed.next_cursor)
+    print_list(listed, rows, as_json=as_json)
 
 
 def end(
@@ -98,12 +92,8 @@ def handover(
     as_json: JsonOption = False,
 ) -> None:
     """Write what another agent needs to continue a session."""
-    options: dict[str, Any] = {
-        "session_id": session,
-        "user_id": user,
-        "budget_tokens": budget,
-        "format": form,
-    }
     with agent_of(agent) as memory:
-        answer = memory.handover(**options)
+        answer = memory.handover(
+            session_id=session, user_id=user, budget_tokens=budget, format=form
+        )
     print_json(answer) if as_json else say(answer.text.rstrip("\n"))

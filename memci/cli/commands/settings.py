@@ -12,7 +12,7 @@ import typer
 
 from memci.cli.connection import read_settings
 from memci.cli.options import JsonOption
-from memci.cli.output import hint, print_json, print_table, say, working
+from memci.cli.output import hint, print_json, print_list, say, working
 from memci.errors import InvalidInputError, NotFoundError
 
 if TYPE_CHECKING:
@@ -27,18 +27,12 @@ if TYPE_CHECKING:
 
 def show(*, as_json: JsonOption = False) -> None:
     """Print every setting, and where its value comes from. Secrets are not printed."""
-    from dataclasses import asdict
-
     from memci.config.effective import effective_settings
 
     read_settings()  # names misspelt settings
     found = effective_settings()
-    if as_json:
-        print_json([asdict(each) for each in found])
-        return
-    print_table(
-        ("setting", "value", "from"), ((each.name, each.value, each.source) for each in found)
-    )
+    rows = ({"setting": each.name, "value": each.value, "from": each.source} for each in found)
+    print_list(found, rows, as_json=as_json)
 
 
 def env(*, as_json: JsonOption = False) -> None:

@@ -1,7 +1,7 @@
 """What a check found, and how findings are printed."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from enum import StrEnum
 
 from memci.cli.output import counted, say
@@ -23,10 +23,6 @@ class Finding:
     subject: str
     text: str
     advice: str = ""
-
-    def as_json(self) -> dict[str, str]:
-        """Return it in JSON values."""
-        return {name: str(value) for name, value in asdict(self).items()}
 
 
 def ok(subject: str, text: str) -> Finding:
