@@ -32,7 +32,7 @@ from memci.commands.tools.memory_writes import MemoryWrites
 from memci.commands.tools.tools import Tools
 from memci.config.groups import OFFLINE
 from memci.config.settings import Settings
-from memci.embedded.owner import addresses
+from memci.embedded.owner import addresses_of
 from memci.jobs import all_jobs, compression
 from memci.queue.broker_intake import BrokerIntake
 from memci.queue.intake import AsyncIntake, Intake
@@ -103,7 +103,8 @@ class Runtime:
         self.making = RLock()
         self._service = service
         self._closing = ExitStack()
-        self._database_url, self._broker_url = addresses(settings)
+        urls = addresses_of(settings)
+        self._database_url, self._broker_url = urls.database_url, urls.broker_url
 
     @_Part
     def database(self) -> Database:

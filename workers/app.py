@@ -18,7 +18,7 @@ from beat_schedule import beat_schedule
 from memci.broker.app import make_app
 from memci.config.settings import load_settings
 from memci.domain.documents import check_owner
-from memci.embedded.owner import broker_url
+from memci.embedded.owner import addresses_of
 from memci.errors import ConfigurationError, InvalidInputError, MemciError
 
 _log = structlog.get_logger(__name__)
@@ -91,7 +91,7 @@ class LastingConsumer(Consumer):  # type: ignore[misc]
 
 try:
     settings = load_settings()
-    app = make_app(broker_url(settings))
+    app = make_app(addresses_of(settings).broker_url)
 except ConfigurationError as error:
     sys.exit(f"memci: {error}")
 

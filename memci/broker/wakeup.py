@@ -124,6 +124,7 @@ class RedisWakeups(Wakeups):
             push(where.name, *(self._envelope(task, where.name, each) for each in wakeups))
 
     def _envelope(self, task: str, queue_name: str, arguments: Mapping[str, Any]) -> str:
+        """Write a Celery message as kombu's Redis transport does."""
         message = self._app.amqp.create_task_message(
             str(uuid4()),
             task,
@@ -132,27 +133,22 @@ class RedisWakeups(Wakeups):
             kwargsrepr=repr(arguments),
             ignore_result=True,
         )
-        return _envelope(message, queue_name)
-
-
-def _envelope(message: Any, queue_name: str) -> str:
-    """Write a Celery message as kombu's Redis transport does."""
-    return json.dumps(
-        {
-            "body": base64.b64encode(json.dumps(message.body).encode()).decode(),
-            "content-encoding": "utf-8",
-            "content-type": "application/json",
-            "headers": message.headers,
-            "properties": {
-                **message.properties,
-                "delivery_mode": 2,
-                "delivery_info": {"exchange": "", "routing_key": queue_name},
-                "priority": 0,
-                "body_encoding": "base64",
-                "delivery_tag": str(uuid4()),
-            },
-        }
-    )
+        return json.dumps(
+            {
+                "body": base64.b64encode(json.dumps(message.body).encode()).decode(),
+                "content-encoding": "utf-8",
+                "content-type": "application/json",
+                "headers": message.headers,
+                "properties": {
+                    **message.properties,
+                    "delivery_mode": 2,
+                    "delivery_info": {"exchange": "", "routing_key": queue_name},
+                    "priority": 0,
+                    "body_encoding": "base64",
+                    "delivery_tag": str(uuid4()),
+                },
+            }
+        )
 
 
 _SCAN_PERIOD_S = 1.0

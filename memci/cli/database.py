@@ -1,7 +1,7 @@
 """The database itself, for commands that work without a running memci."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
 from memci import embedded
 from memci.config.settings import Settings
@@ -16,13 +16,9 @@ def opened_database(settings: Settings) -> Iterator[Database]:
 
     Raises ``UnavailableError`` when the database is not at the schema of this release.
     """
-    with database_at(settings) as url:
-        database = Database(url)
-        try:
-            check_migrations(database)
-            yield database
-        finally:
-            database.close()
+    with database_at(settings) as url, closing(Database(url)) as database:
+        check_migrations(database)
+        yield database
 
 
 @contextmanager

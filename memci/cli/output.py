@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import typer
 from pydantic_core import to_jsonable_python
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
     from memci.schemas.reads import ContextMessage
+
+T = TypeVar("T")
 
 # Piped output is not cut to the width of a terminal.
 _PIPED_WIDTH = 200
@@ -50,9 +53,9 @@ def hint(text: str) -> None:
 
 
 @contextmanager
-def working(what: str) -> Iterator[None]:
-    """Show a spinner on a terminal until the block ends."""
-    screen = console(stderr=True)
+def working(what: str, screen: Console | None = None) -> Iterator[None]:
+    """Show a spinner until the block ends, if the screen (stderr) is a terminal."""
+    screen = screen or console(stderr=True)
     if not screen.is_terminal:
         yield
         return
@@ -60,13 +63,18 @@ def working(what: str) -> Iterator[None]:
         yield
 
 
-def progress_bar() -> Progress:
-    """Return a progress bar on stderr; it shows nothing in a pipe."""
+def progress_bar(*more_columns: str, transient: bool = False) -> Progress:
+    """Return a progress bar on stderr; it shows nothing in a pipe.
+
+    A ``transient`` one is removed at its end.
+    """
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    more = map(TextColumn, more_columns)
     screen = console(stderr=True)
-    return Progress(*columns, console=screen, disable=not screen.is_terminal)
+    is_off = not screen.is_terminal
+    return Progress(*columns, *more, console=screen, transient=transient, disable=is_off)
 
 
 def print_json(value: object) -> None:
@@ -179,6 +187,22 @@ def shortened(text: str, length: int) -> str:
     """Return the text on one line of at most ``length`` characters."""
     line = " ".join(text.split())
     return line if len(line) <= length else line[: length - 1] + _ELLIPSIS
+
+
+def tree_below(root: T, children: Callable[[T], Iterable[T]]) -> Iterator[tuple[str, T]]:
+    """Yield all that is below a root, each with the branches of a drawn tree that lead to it.
+
+    Without recursion, which would limit the depth.
+    """
+    stack = [("", deque(children(root)))]
+    while stack:
+        indent, left = stack[-1]
+        if not left:
+            stack.pop()
+            continue
+        child = left.popleft()
+        yield indent + ("├─ " if left else "└─ "), child
+        stack.append((indent + ("│  " if left else "   "), deque(children(child))))
 
 
 def bar(share: float, cells: int) -> str:

@@ -15,6 +15,8 @@ from memci.errors import ConfigurationError, InvalidInputError
 from memci.schemas.trials import Trial, TrialContext, TrialsAnswer, TrialTotals
 
 if TYPE_CHECKING:
+    from pydantic import ValidationError
+
     from memci.config.settings import Settings
     from memci.schemas.trials import RecordedQuestion
 
@@ -201,7 +203,6 @@ def _questions(path: Path, lines: list[str]) -> Iterator[RecordedQuestion]:
     from pydantic import ValidationError
 
     from memci.schemas.trials import RecordedQuestion
-    from memci.validation_messages import expectation
 
     for number, line in enumerate(lines, start=1):
         if not line.strip():
@@ -209,8 +210,13 @@ def _questions(path: Path, lines: list[str]) -> Iterator[RecordedQuestion]:
         try:
             yield RecordedQuestion.model_validate_json(line)
         except ValidationError as error:
-            (fault, *_) = error.errors(include_input=False, include_url=False)
-            field = ".".join(map(str, fault["loc"]))
-            raise InvalidInputError(
-                f"{path}, line {number}: {f'{field}: ' if field else ''}{expectation(fault)}"
-            ) from None
+            raise InvalidInputError(f"{path}, line {number}: {first_fault(error)}") from None
+
+
+def first_fault(error: ValidationError) -> str:
+    """Return the first fault with its field."""
+    from memci.validation_messages import expectation
+
+    (fault, *_) = error.errors(include_input=False, include_url=False)
+    field = ".".join(map(str, fault["loc"]))
+    return f"{field}: {expectation(fault)}" if field else expectation(fault)

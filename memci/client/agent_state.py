@@ -132,7 +132,18 @@ class InspectionMethods(Methods[TransportT]):
 POLL_S = 0.2
 
 
-class JobMethods(Methods[TransportT]):
+class WaitingMethods(Methods[TransportT]):
+    """Waits for the workers of an agent."""
+
+    def _pause(self, deadline: float, late: str) -> Flow[None]:
+        """Pause before another look; raise ``UnavailableError`` after ``deadline``."""
+        if time.monotonic() > deadline:
+            reason = why_late((yield from self._get("", agents.AgentAnswer)))
+            raise UnavailableError(f"{late}; {reason}")
+        yield Pause(POLL_S)
+
+
+class JobMethods(WaitingMethods[TransportT]):
     """Decides about jobs, pauses and resumes the lane, waits for it."""
 
     @method
@@ -186,16 +197,12 @@ class JobMethods(Methods[TransportT]):
         Raises ``UnavailableError`` after ``timeout_s``; it says if the agent is paused or halted.
         """
         deadline = time.monotonic() + timeout_s
-        while (
-            job := (yield from self._get(f"/jobs/{job_id}", agents.JobAnswer))
-        ).state is JobState.QUEUED:
-            if time.monotonic() > deadline:
-                reason = why_late((yield from self._get("", agents.AgentAnswer)))
-                raise UnavailableError(
-                    f"job {job_id} is still queued after {timeout_s:g} s; {reason}"
-                )
-            yield Pause(POLL_S)
-        return job
+        while True:
+            job = yield from self._get(f"/jobs/{job_id}", agents.JobAnswer)
+            if job.state is not JobState.QUEUED:
+                return job
+            late = f"job {job_id} is still queued after {timeout_s:g} s"
+            yield from self._pause(deadline, late)
 
     @method
     def wait_idle(self, *, timeout_s: float = 60.0) -> Flow[agents.AgentAnswer]:

@@ -1,7 +1,6 @@
 """The Python client: for threads, and as ``.aio`` for asyncio."""
 
 from functools import cached_property
-from types import TracebackType
 from typing import Any, Self, Unpack
 from urllib.parse import quote
 
@@ -143,12 +142,7 @@ class AsyncMemci(ServerMethods[AsyncTransport]):
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.close()
 
 
@@ -184,10 +178,5 @@ class Memci(ServerMethods[Transport]):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()

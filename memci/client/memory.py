@@ -7,15 +7,15 @@ from typing import Any, Unpack
 from uuid import uuid4
 
 from memci.client import keyword_arguments as options
-from memci.client.agent_state import POLL_S, why_late
+from memci.client.agent_state import WaitingMethods
 from memci.client.archive_files import read_manifest
 from memci.client.keyword_arguments import MessageLike
 from memci.client.method import Methods, TransportT, method
-from memci.client.requests import AnswerT, ClientRequest, Flow, Pause, path_of_name, send
+from memci.client.requests import AnswerT, ClientRequest, Flow, path_of_name, send
 from memci.domain.job import JobState
-from memci.errors import ConflictError, InvalidInputError, UnavailableError
+from memci.errors import ConflictError, InvalidInputError
 from memci.message import Remember
-from memci.schemas.agents import AgentAnswer, CompressAnswer, FocusList, ReceiptAnswer
+from memci.schemas.agents import CompressAnswer, FocusList, ReceiptAnswer
 from memci.schemas.archive import ArchiveManifest, ErasurePreview, ImportAnswer
 from memci.schemas.messages import AppendAnswer
 from memci.schemas.network_editions import ComparisonAnswer, EditionAnswer, RestoreAnswer
@@ -195,7 +195,7 @@ class TransferMethods(Methods[TransportT]):
         )
 
 
-class RebuildMethods(Methods[TransportT]):
+class RebuildMethods(WaitingMethods[TransportT]):
     """Rebuilds a network, compares it, then switches to it or drops it."""
 
     @method
@@ -237,11 +237,6 @@ class RebuildMethods(Methods[TransportT]):
                     f"job {rebuilt.job.id} is dead ({rebuilt.job.error}): "
                     "replay that job, or drop the rebuilt network"
                 )
-            if time.monotonic() > deadline:
-                reason = why_late((yield from self._get("", AgentAnswer)))
-                raise UnavailableError(
-                    f"edition {rebuilt.edition} is still {rebuilt.state} after {timeout_s:g} s; "
-                    f"{reason}"
-                )
-            yield Pause(POLL_S)
+            late = f"edition {rebuilt.edition} is still {rebuilt.state} after {timeout_s:g} s"
+            yield from self._pause(deadline, late)
         return rebuilt

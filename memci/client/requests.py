@@ -8,7 +8,6 @@ import threading
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from secrets import token_hex
 from typing import Any, TypeAlias, TypeVar
 from urllib.parse import quote
 
@@ -164,21 +163,10 @@ def path_of_name(name: str) -> str:
     return quote(name, safe="/").replace(".", "%2E")
 
 
-_PART = "--{boundary}\r\nContent-Disposition: form-data; {about}\r\n{more}\r\n"
-
-
 def form_of(name: str, content: bytes) -> tuple[bytes, str]:
     """Return a form with one file and its name, and the content type to send it with."""
-    boundary = token_hex(16)
-    name_part = _PART.format(boundary=boundary, about='name="name"', more="")
-    file_part = _PART.format(
-        boundary=boundary,
-        about='name="file"; filename="file"',
-        more="Content-Type: application/octet-stream\r\n",
-    )
-    parts = (name_part.encode(), name.encode(), b"\r\n", file_part.encode(), content)
-    body = b"".join(parts) + f"\r\n--{boundary}--\r\n".encode()
-    return body, f"multipart/form-data; boundary={boundary}"
+    form = httpx.Request("POST", "", data={"name": name}, files={"file": ("file", content)})
+    return form.read(), form.headers["Content-Type"]
 
 
 class LatestSeqs:

@@ -8,7 +8,6 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from memci import embedded
 from memci.config.settings import Settings
 from memci.embedded import files
 from memci.embedded.files import Account, server_account
@@ -21,9 +20,9 @@ _LOCK = "lock"
 
 @dataclass(frozen=True, slots=True)
 class Addresses:
-    """The addresses of the servers; the broker's contains its password."""
+    """The addresses of database and broker; they may contain passwords."""
 
-    database_url: str
+    database_url: str = field(repr=False)
     broker_url: str = field(repr=False)
 
 
@@ -126,28 +125,21 @@ def _servers(base: Path, account: Account, *, durable: bool = True) -> Servers:
     )
 
 
-def broker_url(settings: Settings) -> str:
-    """Return the broker's address: from the settings, or of the embedded one."""
-    return addresses(settings)[1]
+def addresses_of(settings: Settings, embedded: Addresses | None = None) -> Addresses:
+    """Return the addresses of database and broker: from the settings, or of embedded servers.
 
-
-def database_url(settings: Settings) -> str:
-    """Return the database's address: from the settings, or of the embedded one."""
-    return addresses(settings)[0]
-
-
-def addresses(settings: Settings) -> tuple[str, str]:
-    """Return the addresses of database and broker."""
+    Those are ``embedded``, or the ones that run in the data folder.
+    """
     database, broker = settings.database_url, settings.broker_url
     if database is not None and broker is not None:
-        return database.get_secret_value(), broker.get_secret_value()
-    running = embedded.connect(settings.data_dir)
+        return Addresses(database.get_secret_value(), broker.get_secret_value())
+    running = embedded or connect(settings.data_dir)
     if running is None:
         raise ConfigurationError(
             "no database and broker: set MEMCI_DATABASE_URL and MEMCI_BROKER_URL, or start the "
             "embedded ones with `memci up` in another terminal"
         )
-    return (
+    return Addresses(
         database.get_secret_value() if database else running.database_url,
         broker.get_secret_value() if broker else running.broker_url,
     )

@@ -217,21 +217,20 @@ def _values(
 
 
 def _record(n: int, message_id: str, message: NewMessage) -> dict[str, Any]:
-    record: dict[str, Any] = {"n": n, "id": message_id, "role": message.role}
-    if message.content is not None:
-        record["content"] = message.content
-    if message.name is not None:
-        record["name"] = message.name
-    if message.tool_calls:
-        record["tool_calls"] = [dict(call) for call in message.tool_calls]
-    if message.tool_call_id is not None:
-        record["tool_call_id"] = message.tool_call_id
-    if message.metadata:
-        record["metadata"] = dict(message.metadata)
-    if message.said_at is not None:
-        record["said_at"] = message.said_at.isoformat()
-        record["said_offset"] = offset_of(message.said_at)
-    return record
+    said_at = message.said_at
+    record = {
+        "n": n,
+        "id": message_id,
+        "role": message.role,
+        "content": message.content,
+        "name": message.name,
+        "tool_calls": [dict(call) for call in message.tool_calls] or None,
+        "tool_call_id": message.tool_call_id,
+        "metadata": dict(message.metadata) or None,
+        "said_at": said_at and said_at.isoformat(),
+        "said_offset": said_at and offset_of(said_at),
+    }
+    return {name: value for name, value in record.items() if value is not None}
 
 
 def _answer(

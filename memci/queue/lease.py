@@ -66,8 +66,9 @@ def current_lease(connection: Connection, database: Database, agent_id: str) -> 
     return Lease(database, agent_id, row.fence, row.lease_owner)
 
 
-_UNEXPIRED = "NOT paused AND halted_by IS NULL AND (lease_until IS NULL OR lease_until < now())"
-_FREE = f"{_UNEXPIRED} AND (not_before IS NULL OR not_before <= now())"
+# A condition on ``lane``: jobs may begin, and nobody holds it.
+IS_FREE = "NOT paused AND halted_by IS NULL AND (lease_until IS NULL OR lease_until < now())"
+_FREE = f"{IS_FREE} AND (not_before IS NULL OR not_before <= now())"
 
 # As many threads as a lane worker has. Where few lanes are due, each thread takes its share.
 _SHARERS = 8

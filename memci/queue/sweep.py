@@ -14,14 +14,13 @@ from memci.broker.names import COMPRESS_QUEUE, LANE_QUEUE
 from memci.broker.wakeup import Wakeups
 from memci.domain.job import JobKind
 from memci.errors import DatabaseBusyError
+from memci.queue.lease import IS_FREE
 from memci.queue.mailbox import IS_OVERTAKEN
 from memci.storage.agents import IS_THERE
 from memci.storage.session import Database
 
 _log = structlog.get_logger(__name__)
 
-_FREE = """NOT paused AND halted_by IS NULL
-      AND (lease_until IS NULL OR lease_until < now())"""
 # From one head to the next by the index, without the jobs behind it. A locked lane is left for the
 # next sweep: a statement that waits for no lock is in no deadlock.
 _MARK_LANES = f"""
@@ -35,7 +34,7 @@ WITH RECURSIVE head AS (
         ORDER BY agent_id, ordinal LIMIT 1) AS following),
 asleep AS (
     SELECT lane.agent_id FROM lane JOIN head USING (agent_id)
-    WHERE wake_at IS NULL AND (head.not_before IS NULL OR head.not_before <= now()) AND {_FREE}
+    WHERE wake_at IS NULL AND (head.not_before IS NULL OR head.not_before <= now()) AND {IS_FREE}
     FOR UPDATE OF lane SKIP LOCKED)
 UPDATE lane SET wake_at = clock_timestamp(), not_before = NULL
 FROM asleep WHERE lane.agent_id = asleep.agent_id
@@ -43,14 +42,14 @@ FROM asleep WHERE lane.agent_id = asleep.agent_id
 _MARK_COMPRESS = f"""
 WITH asleep AS (
     SELECT agent_id FROM lane
-    WHERE compress_at IS NULL AND compress_req > compress_done AND {_FREE}
+    WHERE compress_at IS NULL AND compress_req > compress_done AND {IS_FREE}
       AND coalesce((compress_cursor->>'retry_at')::timestamptz <= now(), true)
     FOR UPDATE SKIP LOCKED)
 UPDATE lane SET compress_at = clock_timestamp()
 FROM asleep WHERE lane.agent_id = asleep.agent_id
 """  # noqa: S608 - a constant of this module
 _DUE = f"""
-SELECT agent_id FROM lane WHERE {{column}} IS NOT NULL AND {_FREE}
+SELECT agent_id FROM lane WHERE {{column}} IS NOT NULL AND {IS_FREE}
   AND (not_before IS NULL OR not_before <= now())
 ORDER BY {{column}} LIMIT {{most}}
 """  # noqa: S608 - a constant of this module
@@ -188,16 +187,16 @@ SELECT count(*) FROM due
 _MAX_CONSOLIDATIONS = 20_000  # the sweep waits while this runs
 
 
-def request_due_consolidations(database: Database, *, batch: int = _BATCH) -> int:
+def request_due_consolidations(database: Database) -> int:
     """Submit a job for every agent whose short terms are over (R5); the sweep wakes the workers.
 
     The longest overdue come first. Returns for how many agents; one whose lane is locked is due at
     the next beat.
     """
-    requested, count = 0, batch
-    while requested < _MAX_CONSOLIDATIONS and count == batch:
+    requested, count = 0, _BATCH
+    while requested < _MAX_CONSOLIDATIONS and count == _BATCH:
         with database.upkeep_transaction() as connection:
-            values = {"max_lanes": batch}
+            values = {"max_lanes": _BATCH}
             count = int(connection.exec_driver_sql(_REQUEST_CONSOLIDATIONS, values).scalar_one())
         requested += count
     return requested

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 def upgrade_database(*, as_json: JsonOption = False) -> None:
     """Upgrade the database to the schema of this release."""
-    from memci.embedded.owner import database_url
+    from memci.embedded.owner import addresses_of
     from memci.storage.diagnosis import database_state
     from memci.storage.migrate import upgrade
 
-    url = database_url(read_settings())
+    url = addresses_of(read_settings()).database_url
     upgrade(url)
     revisions = database_state(url).revisions
     if as_json:
@@ -34,10 +34,10 @@ def status(*, as_json: JsonOption = False) -> None:
 
     Exit code 1: it does not.
     """
-    from memci.embedded.owner import database_url
+    from memci.embedded.owner import addresses_of
     from memci.storage.diagnosis import database_state
 
-    revisions = database_state(database_url(read_settings())).revisions
+    revisions = database_state(addresses_of(read_settings()).database_url).revisions
     fits = revisions.current == revisions.needed
     if as_json:
         print_json({"current": revisions.current, "needed": revisions.needed, "fits": fits})

@@ -228,21 +228,11 @@ def _former_store(settings: Settings, to: Target) -> str:
 
 
 def _run(migration: TextMigration, *, clear: bool) -> TextCounts:
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
     from memci.storage.page_store.named_texts import all_agents
 
-    screen = output.console(stderr=True)
-    with Progress(
-        TextColumn("agents"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[copied]} texts copied"),
-        console=screen,
-        transient=True,
-        disable=not screen.is_terminal,
-    ) as progress:
-        task = progress.add_task("", total=len(list(all_agents(migration.database))), copied=0)
+    total = len(list(all_agents(migration.database)))
+    with output.progress_bar("{task.fields[copied]} texts copied", transient=True) as progress:
+        task = progress.add_task("agents", total=total, copied=0)
         return migration.run(
             clear=clear,
             report=lambda moved: progress.update(task, completed=moved.agents, copied=moved.copied),

@@ -44,12 +44,12 @@ def env(*, as_json: JsonOption = False) -> None:
     import shlex
     import sys
 
-    from memci.embedded.owner import broker_url, database_url
+    from memci.embedded.owner import addresses_of
 
-    settings = read_settings()
-    scheme, separator, rest = database_url(settings).partition("://")
+    urls = addresses_of(read_settings())
+    scheme, separator, rest = urls.database_url.partition("://")
     found = {
-        "MEMCI_BROKER_URL": broker_url(settings),
+        "MEMCI_BROKER_URL": urls.broker_url,
         # Without SQLAlchemy's driver, which psql rejects.
         "MEMCI_DATABASE_URL": scheme.partition("+")[0] + separator + rest,
     }
@@ -207,12 +207,10 @@ def _check_options(side: TrialSide, path: Path, questions: list[RecordedQuestion
     """Raise ``InvalidInputError`` for options that are invalid for one of the questions."""
     from pydantic import ValidationError
 
-    from memci.validation_messages import expectation
+    from memci.cli.trials import first_fault
 
     for question in questions:
         try:
             side.request(question)
         except ValidationError as error:
-            (fault, *_) = error.errors(include_input=False, include_url=False)
-            field = ".".join(map(str, fault["loc"]))
-            raise InvalidInputError(f"{path}: [request] {field}: {expectation(fault)}") from None
+            raise InvalidInputError(f"{path}: [request] {first_fault(error)}") from None

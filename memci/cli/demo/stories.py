@@ -1,8 +1,8 @@
 """The two conversations of the demo, and how they are printed."""
 
 import json
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Any
 from rich.rule import Rule
 from rich.text import Text
 
-from memci.cli.output import console, print_table, printable
+from memci.cli.output import console, print_table, printable, working
 from memci.client import Agent
 from memci.schemas.agents import NodeAnswer
 
@@ -57,14 +57,9 @@ class Screen:
         """Print a table; numbers go to the right."""
         print_table(columns, rows, indent=_MARGIN)
 
-    @contextmanager
-    def waiting(self, text: str) -> Iterator[None]:
+    def waiting(self, text: str) -> AbstractContextManager[None]:
         """Show a spinner on a terminal."""
-        if not self._console.is_terminal:
-            yield
-            return
-        with self._console.status(text):
-            yield
+        return working(text, self._console)
 
 
 @dataclass(frozen=True, slots=True)

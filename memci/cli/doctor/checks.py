@@ -23,7 +23,7 @@ from memci.config.settings import Settings, load_settings
 from memci.config.unknown_names import misspelt_settings
 from memci.domain.agent_id import AGENT_ID_PATTERN
 from memci.embedded import server
-from memci.embedded.owner import database_url
+from memci.embedded.owner import addresses_of
 from memci.errors import ConfigurationError
 from memci.runtime import Runtime
 from memci.smallmodel.offline.e5_files import converted_folder, package_file
@@ -435,7 +435,7 @@ def _examine(settings: Settings) -> Iterator[Finding]:
         yield wrong("servers", str(error), "`memci up` starts them")
         return
     with closing(runtime):
-        found = list(check_database(database_url(settings)))
+        found = list(check_database(addresses_of(settings).database_url))
         yield from found
         if not any_wrong(found):
             yield from check_queue(runtime.database)

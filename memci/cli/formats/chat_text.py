@@ -38,23 +38,12 @@ _DATE_LINE = re.compile(rf"[\s#=*—-]*(?P<date>{_DATE})[\s#=*—-]*")
 _MOST_WORDS = 4
 _STAMPS = ("date", "alone", "b_date", "b_alone")
 
-_ROLES = {
-    "user": "user",
-    "human": "user",
-    "me": "user",
-    "用户": "user",
-    "我": "user",
-    "assistant": "assistant",
-    "ai": "assistant",
-    "bot": "assistant",
-    "chatgpt": "assistant",
-    "claude": "assistant",
-    "助手": "assistant",
-    "助理": "assistant",
-    "机器人": "assistant",
-    "system": "system",
-    "系统": "system",
+_NAMES_OF_ROLES = {
+    "user": ("user", "human", "me", "用户", "我"),
+    "assistant": ("assistant", "ai", "bot", "chatgpt", "claude", "助手", "助理", "机器人"),
+    "system": ("system", "系统"),
 }
+_ROLES = {name: role for role, names in _NAMES_OF_ROLES.items() for name in names}
 
 
 @dataclass(slots=True)

@@ -126,18 +126,13 @@ def send(where: Where, found: Found, on_progress: Callable[[str], None]) -> Sent
     return sent
 
 
-def wait(
-    where: Where, sent: Sent, timeout_s: float, on_progress: Callable[[str], None]
-) -> list[DocumentOut]:
+def wait(where: Where, sent: Sent, timeout_s: float, on_progress: Callable[[str], None]) -> None:
     """Wait until workers have read the sent documents; note those that failed."""
-    done = []
     for document_id, name in sent.waiting.items():
         on_progress(name)
         ended = where.wait_document(document_id, timeout_s=timeout_s)
-        done.append(ended)
         if ended.state is DocumentState.FAILED:
             sent.failed[name] = ended.error or "the workers' logs say why"
-    return done
 
 
 class KnownFolders:

@@ -74,13 +74,9 @@ def switches_in(fading: FadingAnswer) -> list[int]:
 def removal_counts(fading: FadingAnswer) -> dict[RemovalReason, int]:
     """Return the numbers of removed memories by reason; forgotten is always included."""
     gone = Counter(each.removal_reason for each in fading.memories if each.removal_reason)
-    reasons = (
-        RemovalReason.FORGOTTEN,
-        RemovalReason.RESTORED,
-        RemovalReason.MERGED,
-        RemovalReason.ERASED,
-    )
-    return {each: gone[each] for each in reasons if gone[each] or each is reasons[0]}
+    del gone[RemovalReason.SWITCHED]
+    shown = (each for each in RemovalReason if gone[each] or each is RemovalReason.FORGOTTEN)
+    return {each: gone[each] for each in shown}
 
 
 def medians(lines: Sequence[Sequence[float | None]]) -> list[float]:

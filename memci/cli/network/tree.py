@@ -6,11 +6,21 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from rich.text import Text
 
-from memci.cli.output import bar, cell, console, counted, hint, print_cut, printable, shortened
+from memci.cli.output import (
+    bar,
+    cell,
+    console,
+    counted,
+    hint,
+    print_cut,
+    printable,
+    shortened,
+    tree_below,
+)
 from memci.domain.memory.compression_scan import Forgetting
 from memci.schemas.network import NetworkAnswer, NetworkLink, NetworkNode
 
@@ -120,6 +130,9 @@ class _Layout:
         )
 
 
+# What is on a line below a node: a node, a link to what is forgotten, or a note.
+_Entry: TypeAlias = TreeNode | NetworkLink | str
+
 _BAR_CELLS = 6
 _PHRASE = 72
 _DANGLING_EACH = 5
@@ -167,6 +180,11 @@ def name_of(node: NetworkNode) -> str:
     return f"({printable(what_ended(node))} in pass {event.pass_number})" if event else "(gone)"
 
 
+def share_of(node: NetworkNode) -> float:
+    """Return the length of a node's content as a share of the original."""
+    return node.length / max(1, node.original_length)
+
+
 def what_ended(node: NetworkNode) -> str:
     """Return how a removed node ended; a switch of networks is not a forgetting."""
     event = node.last_event
@@ -177,35 +195,25 @@ def what_ended(node: NetworkNode) -> str:
 
 
 def _lines(root: TreeNode) -> Iterator[Text]:
-    """Yield the lines of a tree; without recursion, which would limit its depth."""
     yield Text.assemble("● ", *_node_text(root.node))
-    stack = [("", iter(_children(root)))]
-    while stack:
-        indent, children = stack[-1]
-        child = next(children, None)
-        if child is None:
-            stack.pop()
-            continue
-        what, is_last = child
-        yield Text.assemble((indent + ("└─ " if is_last else "├─ "), _ASIDE), *_line(what))
-        if isinstance(what, TreeNode):
-            stack.append((indent + ("   " if is_last else "│  "), iter(_children(what))))
+    top: _Entry = root
+    for branches, entry in tree_below(top, _children):
+        yield Text.assemble((branches, _ASIDE), *_line(entry))
 
 
-def _children(parent: TreeNode) -> list[tuple[TreeNode | NetworkLink | str, bool]]:
-    """Return the entries below a node, each with True if it is the last."""
-    below: list[TreeNode | NetworkLink | str] = [
-        *parent.children,
-        *parent.dangling[:_DANGLING_EACH],
-    ]
+def _children(parent: _Entry) -> list[_Entry]:
+    """Return the entries below a node; links and notes have none."""
+    if not isinstance(parent, TreeNode):
+        return []
+    below: list[_Entry] = [*parent.children, *parent.dangling[:_DANGLING_EACH]]
     if more := len(parent.dangling) - _DANGLING_EACH:
         below += [f"… {counted(more, 'more link')} to what is forgotten"] * (more > 0)
     if parent.hidden:
         below.append(f"… {counted(parent.hidden, 'node')} farther out (--depth)")
-    return [(each, place == len(below)) for place, each in enumerate(below, 1)]
+    return below
 
 
-def _line(what: TreeNode | NetworkLink | str) -> Iterable[tuple[str, str]]:
+def _line(what: _Entry) -> Iterable[tuple[str, str]]:
     if isinstance(what, str):
         return [(what, _ASIDE)]
     if isinstance(what, NetworkLink):
@@ -226,8 +234,7 @@ def _strength(strength: float, arrow: str, relation: str) -> Sequence[tuple[str,
 
 def _node_text(node: NetworkNode) -> Sequence[tuple[str, str]]:
     style = _FOCUS if node.focus else _GONE if node.removal_reason else _PLAIN
-    share = node.length / max(1, node.original_length)
-    length = f", {share:.0%} of {node.original_length}" if node.kind == "memory" else ""
+    length = f", {share_of(node):.0%} of {node.original_length}" if node.kind == "memory" else ""
     # Words come last: a narrow terminal cuts the end of a line.
     numbers = f"#{node.id} importance {node.importance:.2f}{length}  "
     return [(numbers, _ASIDE), (name_of(node), style)]
@@ -261,8 +268,7 @@ def _dot_lines(network: NetworkAnswer) -> Iterator[str]:
 
 
 def _node(node: NetworkNode) -> str:
-    share = node.length / max(1, node.original_length)
-    fades = f" ({share:.0%})" if node.kind == "memory" else ""
+    fades = f" ({share_of(node):.0%})" if node.kind == "memory" else ""
     shape = ", shape=ellipse" if node.kind == "entity" else ""
     focus = ", penwidth=3" if node.focus else ""
     return f"label={quoted(name_of(node) + fades)}{shape}{focus}"

@@ -6,7 +6,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from memci.cli.network.tree import name_of
+from memci.cli.network.tree import name_of, share_of
 from memci.cli.output import bar, cell, counted, printable, shortened
 from memci.client import Agent
 from memci.errors import NotFoundError
@@ -133,7 +133,7 @@ def frame(seen: Observation, *, height: int | None, trouble: str | None = None) 
     removed = seen.removed[:_MOST_REMOVED]
     memories = sorted(
         (node for node in seen.network.nodes if node.kind == "memory"),
-        key=lambda node: (_share(node), node.importance, node.id),
+        key=lambda node: (share_of(node), node.importance, node.id),
     )
     room = None if height is None else max(_FEWEST, height - _LINES_AROUND - len(removed))
     shown = memories[:room]
@@ -204,8 +204,8 @@ def _table(seen: Observation, memories: list[NetworkNode]) -> Table:
                 f" {node.importance:.2f}",
             ),
             Text.assemble(
-                (bar(_share(node), _LENGTH_CELLS), "cyan"),
-                f" {_share(node):4.0%} of {node.original_length}",
+                (bar(share_of(node), _LENGTH_CELLS), "cyan"),
+                f" {share_of(node):4.0%} of {node.original_length}",
             ),
             Text("↓" if fades else "", style="bold yellow"),
             Text(name_of(node)),
@@ -219,10 +219,6 @@ def _removed_line(memory: RemovedMemory) -> Text:
     about = f": {printable(shortened(memory.about, _WORDS))}" if memory.about else ""
     head = f"[{memory.kind}] #{memory.id} {when}{why}"
     return _line(Text.assemble((head, "yellow"), (about, "")))
-
-
-def _share(node: NetworkNode) -> float:
-    return node.length / max(1, node.original_length)
 
 
 def _aside(text: str) -> Text:

@@ -153,39 +153,15 @@ def print_tree(agent_id: str, tree: schemas.PageTree) -> None:
 
 
 def _lines(tree: schemas.PageTree, segment: schemas.SegmentOut) -> Iterator[Text]:
-    """Yield the lines of a segment; without recursion, which would limit its depth."""
+    """Yield the lines of a segment."""
     inside: dict[str | None, list[schemas.PageOut]] = {}
     for page in tree.pages:
         inside.setdefault(page.parent, []).append(page)
     roots = [each for each in inside.get(None, ()) if each.index == segment.root]
     for root in roots:
         yield Text.assemble("● ", *_page_text(root, tree), (f" {_segment_text(segment)}", _ASIDE))
-        yield from _below(root, inside, tree)
-
-
-def _below(
-    root: schemas.PageOut,
-    inside: Mapping[str | None, Sequence[schemas.PageOut]],
-    tree: schemas.PageTree,
-) -> Iterator[Text]:
-    stack = [("", iter(_marked(inside.get(root.index, ()))))]
-    while stack:
-        indent, children = stack[-1]
-        child = next(children, None)
-        if child is None:
-            stack.pop()
-            continue
-        page, is_last = child
-        branch = indent + ("└─ " if is_last else "├─ ")
-        yield Text.assemble((branch, _ASIDE), *_page_text(page, tree))
-        if page.index in inside:
-            indent += "   " if is_last else "│  "
-            stack.append((indent, iter(_marked(inside[page.index]))))
-
-
-def _marked(pages: Sequence[schemas.PageOut]) -> list[tuple[schemas.PageOut, bool]]:
-    """Return each page with True if it is the last."""
-    return [(page, place == len(pages)) for place, page in enumerate(pages, 1)]
+        for branches, page in output.tree_below(root, lambda page: inside.get(page.index, ())):
+            yield Text.assemble((branches, _ASIDE), *_page_text(page, tree))
 
 
 def _page_text(page: schemas.PageOut, tree: schemas.PageTree) -> Sequence[tuple[str, str]]:

@@ -15,6 +15,7 @@ import httpx
 
 from memci.broker.app import BROKER_ERRORS, make_app
 from memci.cli.up.addresses import WORKERS, Addresses, Command
+from memci.embedded.files import PLAIN, open_log, read_from
 
 _TIMEOUT_S = 2.0
 _DUTIES = "memci.upkeep."
@@ -87,7 +88,6 @@ def _node(name: str) -> str:
     return f"{name}@{socket.gethostname()}"
 
 
-_LIMIT_BYTES = 10 * 1024 * 1024
 _READ_BYTES = 64 * 1024
 
 
@@ -101,9 +101,7 @@ class PartLog:
 
     def open(self) -> int:
         """Open the log for a new process, and return its descriptor."""
-        if self.path.exists() and self.path.stat().st_size > _LIMIT_BYTES:
-            self.path.replace(self.path.with_suffix(".old.log"))
-        descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        descriptor = open_log(self.path, PLAIN)
         self._start = os.lseek(descriptor, 0, os.SEEK_END)
         return descriptor
 
@@ -111,10 +109,7 @@ class PartLog:
         """Return the last lines written since the last ``open``."""
         if not self.path.exists():
             return []
-        with self.path.open("rb") as log:
-            end = log.seek(0, os.SEEK_END)
-            log.seek(max(self._start, end - _READ_BYTES))
-            text = log.read().decode("utf-8", errors="replace")
+        text = read_from(self.path, max(self._start, self.path.stat().st_size - _READ_BYTES))
         return [line for line in text.splitlines() if line.strip()][-count:]
 
 

@@ -1,10 +1,9 @@
 """``memci up``: starts the embedded servers and all parts, and stops them again."""
 
 import os
-import secrets
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from memci import __version__, embedded
@@ -14,7 +13,8 @@ from memci.cli.up.part import Part, PartLog, Readiness
 from memci.cli.up.supervisor import Interrupts, Observer, Supervisor, open_board
 from memci.config.settings import Settings
 from memci.embedded import Servers
-from memci.embedded.owner import owner_of
+from memci.embedded.files import PLAIN, new_password, write_private
+from memci.embedded.owner import addresses_of, owner_of
 from memci.errors import ConfigurationError
 from memci.smallmodel.registry import build_small_models
 from memci.storage.migrate import upgrade
@@ -38,12 +38,8 @@ def check_not_running(settings: Settings) -> None:
 def check_embedder(settings: Settings, database_url: str) -> None:
     """Raise ``WrongEmbedderError`` if the database's vectors are of another embedder."""
     embedder = build_small_models(settings).embedder
-    database = Database(database_url)
-    try:
-        with database.lane_transaction() as connection:
-            check_model(connection, VectorModel(embedder.model, embedder.dimension))
-    finally:
-        database.close()
+    with closing(Database(database_url)) as database, database.lane_transaction() as connection:
+        check_model(connection, VectorModel(embedder.model, embedder.dimension))
 
 
 def part_environment(
@@ -80,10 +76,7 @@ def flower_password(settings: Settings) -> tuple[str, str]:
 
 def _stored_password(path: Path) -> str:
     if not path.exists():
-        fresh = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
-        with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:  # noqa: PTH123 - a mode from the first moment
-            file.write(secrets.token_urlsafe(24) + "\n")
-        fresh.replace(path)
+        write_private(path, new_password() + "\n", PLAIN)
     return path.read_text(encoding="ascii").strip()
 
 
@@ -123,13 +116,13 @@ def _servers(settings: Settings) -> Iterator[Servers | None]:
 def _run(
     settings: Settings, addresses: Addresses, servers: Servers | None, interrupts: Interrupts
 ) -> int:
-    database_url, broker_url = _urls(settings, servers)
-    upgrade(database_url)
-    check_embedder(settings, database_url)
+    urls = addresses_of(settings, servers.addresses if servers else None)
+    upgrade(urls.database_url)
+    check_embedder(settings, urls.database_url)
     password, where = flower_password(settings)
     environment = part_environment(
-        database_url=database_url,
-        broker_url=broker_url,
+        database_url=urls.database_url,
+        broker_url=urls.broker_url,
         flower_password=password,
         addresses=addresses,
     )
@@ -139,21 +132,12 @@ def _run(
         Part(name, command, environment, PartLog(logs / f"{name}.log"))
         for name, command in PARTS.items()
     ]
-    readiness = Readiness(addresses, broker_url, ("memci", password))
+    readiness = Readiness(addresses, urls.broker_url, ("memci", password))
     for line in _headline(settings, addresses, where, logs):
         _say(line)
     with open_board(parts) as board:
         supervisor = Supervisor(parts, Observer(readiness, servers), board, interrupts)
         return supervisor.run(f"memci is ready at {addresses.api_url} · Ctrl-C stops everything")
-
-
-def _urls(settings: Settings, servers: Servers | None) -> tuple[str, str]:
-    own = servers.addresses if servers else None
-    database, broker = settings.database_url, settings.broker_url
-    return (
-        database.get_secret_value() if database else own.database_url if own else "",
-        broker.get_secret_value() if broker else own.broker_url if own else "",
-    )
 
 
 def _headline(settings: Settings, addresses: Addresses, where: str, logs: Path) -> list[str]:
