@@ -9,6 +9,7 @@ import json
 import random
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from queue import SimpleQueue
 from threading import Event, Lock, Thread
 from typing import Any
@@ -151,7 +152,6 @@ class RedisWakeups(Wakeups):
         )
 
 
-_SCAN_PERIOD_S = 1.0
 # A burst of messages to one agent gives one wakeup; the scan finds what comes just after.
 _QUIET_S = 0.1
 _MAX_REMEMBERED = 10_000
@@ -159,32 +159,24 @@ _MIN_PUBLISHED = 8
 _AWAY: tuple[type[Exception], ...] = (*BROKER_ERRORS, UnavailableError)
 
 
+@dataclass(eq=False)
 class QueueWatch:
     """Watches agents' own queues: keyspace notifications for speed, a scan each second to be sure.
 
     Any number of watches may run: a wakeup that comes twice is dropped.
     """
 
-    def __init__(
-        self,
-        queues: AgentQueues,
-        wakeups: Wakeups,
-        client: redis.Redis | None,
-        *,
-        period_s: float = _SCAN_PERIOD_S,
-    ) -> None:
-        """Listen with ``client``, if the broker is a Redis; scan ``queues`` anyway."""
-        self._queues = queues
-        self._wakeups = wakeups
-        self._client = client
-        self._period_s = period_s
-        self._stop = Event()
-        self._threads: list[Thread] = []
-        self._seen_at: dict[str, float] = {}
+    queues: AgentQueues  # scanned in any case
+    wakeups: Wakeups
+    client: redis.Redis | None  # listens, if the broker is a Redis
+    period_s: float = field(default=1.0, kw_only=True)
+    _stop: Event = field(default_factory=Event, init=False)
+    _threads: list[Thread] = field(default_factory=list, init=False)
+    _seen_at: dict[str, float] = field(default_factory=dict, init=False)
 
     def start(self) -> None:
         """Start the threads."""
-        loops = [self._scan] if self._client is None else [self._scan, self._listen]
+        loops = [self._scan] if self.client is None else [self._scan, self._listen]
         for loop in loops:
             name = f"queue-watch-{loop.__name__}"
             thread = Thread(target=self._repeat, args=(loop,), name=name, daemon=True)
@@ -203,31 +195,31 @@ class QueueWatch:
                 loop()
             except _AWAY as error:
                 _log.warning("queue watch failed", error=type(error).__name__)
-                self._stop.wait(self._period_s)
+                self._stop.wait(self.period_s)
 
     def _scan(self) -> None:
-        waiting = self._queues.waiting()
+        waiting = self.queues.waiting()
         if waiting:
             # The wakeups that still wait serve that many agents. But they may be for others,
             # so a few are drawn in any case: no agent is passed over for ever.
-            missing = max(_MIN_PUBLISHED, len(waiting) - self._queues.depth(names.LANE_QUEUE))
+            missing = max(_MIN_PUBLISHED, len(waiting) - self.queues.depth(names.LANE_QUEUE))
             for agent_id in random.sample(waiting, min(len(waiting), missing)):
-                self._wakeups.wake_lane(agent_id, queue_seen=True)
-        self._stop.wait(self._period_s)
+                self.wakeups.wake_lane(agent_id, queue_seen=True)
+        self._stop.wait(self.period_s)
 
     def _listen(self) -> None:
-        assert self._client is not None  # noqa: S101 - this loop is started with a client only
-        database = self._client.connection_pool.connection_kwargs.get("db") or 0
-        pubsub: Any = self._client.pubsub(ignore_subscribe_messages=True)  # type: ignore[no-untyped-call]
+        assert self.client is not None  # noqa: S101 - this loop is started with a client only
+        database = self.client.connection_pool.connection_kwargs.get("db") or 0
+        pubsub: Any = self.client.pubsub(ignore_subscribe_messages=True)  # type: ignore[no-untyped-call]
         with pubsub:
             pubsub.psubscribe(f"__keyspace@{database}__:{names.AGENT_PREFIX}*")
             while not self._stop.is_set():
-                message = pubsub.get_message(timeout=self._period_s)
+                message = pubsub.get_message(timeout=self.period_s)
                 if message is not None and message["data"] == b"lpush":
                     _, _, key = message["channel"].partition(b":")
                     agent_id = agent_of_key(key)
                     if agent_id is not None and self._is_first(agent_id):
-                        self._wakeups.wake_lane(agent_id, queue_seen=True)
+                        self.wakeups.wake_lane(agent_id, queue_seen=True)
 
     def _is_first(self, agent_id: str) -> bool:
         now = time.monotonic()

@@ -13,8 +13,6 @@ from memci.domain.documents import DocumentState
 from memci.errors import InvalidInputError, UnavailableError
 from memci.schemas.documents import DocumentAnswer, DocumentList, DocumentOut, DocumentsRemoved
 
-_SLOW_S = 300.0
-
 
 class DocumentMethods(Methods[TransportT]):
     """Adds, lists and removes documents of an agent or a collection."""
@@ -53,24 +51,15 @@ class DocumentMethods(Methods[TransportT]):
     @method
     def remove_document(self, document_id: int) -> Flow[DocumentsRemoved]:
         """Remove one document for good."""
-        return self._fetch(
-            "DELETE",
-            f"/documents/{document_id}",
-            DocumentsRemoved,
-            extra_timeout_s=_SLOW_S,
-            repeatable=False,  # the second request would not find it
-        )
+        path = f"/documents/{document_id}"
+        # A second request would not find it.
+        return self._fetch_slowly("DELETE", path, DocumentsRemoved, repeatable=False)
 
     @method
     def remove_documents(self, prefix: str) -> Flow[DocumentsRemoved]:
         """Remove for good all documents whose names begin with ``prefix``; empty: all."""
-        return self._fetch(
-            "DELETE",
-            "/documents",
-            DocumentsRemoved,
-            params={"prefix": prefix},
-            extra_timeout_s=_SLOW_S,
-        )
+        params = {"prefix": prefix}
+        return self._fetch_slowly("DELETE", "/documents", DocumentsRemoved, params=params)
 
     @method
     def wait_document(self, document_id: int, *, timeout_s: float = 60.0) -> Flow[DocumentOut]:
@@ -92,11 +81,5 @@ class DocumentMethods(Methods[TransportT]):
 
     def _add(self, name: str, content: bytes) -> Flow[DocumentAnswer]:
         body, content_type = form_of(name, content)
-        return self._fetch(
-            "POST",
-            "/documents",
-            DocumentAnswer,
-            body=body,
-            headers={"Content-Type": content_type},
-            extra_timeout_s=_SLOW_S,
-        )
+        headers = {"Content-Type": content_type}
+        return self._fetch_slowly("POST", "/documents", DocumentAnswer, body=body, headers=headers)

@@ -131,8 +131,6 @@ class MemoryMethods(Methods[TransportT]):
         return self._fetch("POST", path, answer, json=body, extra_timeout_s=wait_s)
 
 
-# A large agent takes its time.
-_ERASE_S = 300.0
 _TRANSFER_S = 1_800.0
 
 
@@ -143,23 +141,18 @@ class TransferMethods(Methods[TransportT]):
     def preview_erasure(self, **which: Unpack[options.PreviewOptions]) -> Flow[ErasurePreview]:
         """Return what an erasure would remove; erases nothing."""
         body = {**which, "preview": True}
-        return self._fetch("POST", "/erase", ErasurePreview, json=body, extra_timeout_s=_ERASE_S)
+        return self._fetch_slowly("POST", "/erase", ErasurePreview, json=body)
 
     @method
     def erase(self, **which: Unpack[options.ErasureOptions]) -> Flow[ReceiptAnswer]:
         """Erase messages or a session for good, with all that was made of them."""
-        return self._fetch("POST", "/erase", ReceiptAnswer, json=which, extra_timeout_s=_ERASE_S)
+        return self._fetch_slowly("POST", "/erase", ReceiptAnswer, json=which)
 
     @method
     def erase_agent(self) -> Flow[ReceiptAnswer]:
         """Erase all that the agent holds, for good."""
-        return self._fetch(
-            "DELETE",
-            "",
-            ReceiptAnswer,
-            extra_timeout_s=_ERASE_S,
-            repeatable=False,  # the second request would not find it
-        )
+        # A second request would not find it.
+        return self._fetch_slowly("DELETE", "", ReceiptAnswer, repeatable=False)
 
     @method
     def export(self, path: Path | str, *, overwrite: bool = False) -> Flow[ArchiveManifest]:

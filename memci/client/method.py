@@ -40,6 +40,10 @@ class ClientOptions:
     latest_seqs: LatestSeqs = field(default_factory=LatestSeqs)
 
 
+# Large agents and documents take their time.
+_SLOW_S = 300.0
+
+
 class Methods(Generic[TransportT]):
     """Methods that send requests below one path."""
 
@@ -73,6 +77,12 @@ class Methods(Generic[TransportT]):
         """Send a ``ClientRequest``; ``more`` are its other fields."""
         request = ClientRequest(method, self._path + path, **more)
         return fetch(request, answer, self._options.retries)
+
+    def _fetch_slowly(
+        self, method: str, path: str, answer: type[AnswerT], **more: Any
+    ) -> Flow[AnswerT]:
+        """Do as ``_fetch`` where the answer may take minutes."""
+        return self._fetch(method, path, answer, extra_timeout_s=_SLOW_S, **more)
 
 
 class Method(Protocol[P, T_co]):

@@ -119,27 +119,24 @@ class Intake:
         return CompressAnswer(round=request.number, coalesced=request.coalesced)
 
 
+@dataclass(frozen=True)
 class AsyncIntake:
     """``Intake`` for an event loop; appending new messages needs no thread."""
 
-    def __init__(
-        self, intake: Intake, statements: PipelinedStatements, publisher: WakeupPublisher
-    ) -> None:
-        """Leave to ``intake`` requests with messages that are already stored."""
-        self._intake = intake
-        self._statements = statements
-        self._publisher = publisher
+    intake: Intake  # for requests with messages that are already stored
+    statements: PipelinedStatements
+    publisher: WakeupPublisher
 
     async def append(self, request: Append) -> AppendAnswer:
         """Do as ``Intake.append``."""
         job = _job(request)
         values = _values(request, job, _identified(request))
         try:
-            seq, woken = await self._statements.run(request.agent_id, _SUBMIT, values)
+            seq, woken = await self.statements.run(request.agent_id, _SUBMIT, values)
         except psycopg.IntegrityError:
-            return await anyio.to_thread.run_sync(self._intake.append_known, request)
+            return await anyio.to_thread.run_sync(self.intake.append_known, request)
         if woken:
-            self._publisher.wake_lane(request.agent_id)
+            self.publisher.wake_lane(request.agent_id)
         return _answer(request, job, seq, duplicates=0)
 
 

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from threading import Event
 from typing import Protocol
 from uuid import uuid4
@@ -60,33 +60,20 @@ class Slices:
     claim_batch: int = 16  # lanes that one wakeup claims, at most
 
 
+@dataclass(kw_only=True, eq=False)
 class LaneLoop:
     """Runs jobs for the wakeups that its process gets; safe for threads."""
 
-    def __init__(
-        self,
-        *,
-        claims: Claims,
-        lease_renewal: LeaseRenewal,
-        broker_intake: BrokerIntake,
-        runner: JobRunner,
-        events: JobEvents,
-        compression: Compression,
-        wakeups: Wakeups,
-        slices: Slices,
-        stopping: Event,
-    ) -> None:
-        """Stop between two jobs or nodes once ``stopping`` is set."""
-        self._claims = claims
-        self._lease_renewal = lease_renewal
-        self._broker_intake = broker_intake
-        self._runner = runner
-        self._events = events
-        self._compression = compression
-        self._wakeups = wakeups
-        self._slices = slices
-        self._stopping = stopping
-        self._job_s = 0.0  # moving average
+    claims: Claims
+    lease_renewal: LeaseRenewal
+    broker_intake: BrokerIntake
+    runner: JobRunner
+    events: JobEvents
+    compression: Compression
+    wakeups: Wakeups
+    slices: Slices
+    stopping: Event  # once it is set, the loop stops between two jobs or nodes
+    _job_s: float = field(default=0.0, init=False)  # moving average
 
     def run(self, hint: str | None, *, queue_seen: bool = False) -> int:
         """Run jobs of due lanes, each for one slice at most (``memci.lane.run``); return how many.
@@ -97,21 +84,21 @@ class LaneLoop:
         due = self._claim(hint, queue_seen=queue_seen)
         if due.more:
             # One wakeup is enough for any number of lanes: it comes back until none is left.
-            self._wakeups.wake_lane(due.claimed[-1].lease.agent_id)
+            self.wakeups.wake_lane(due.claimed[-1].lease.agent_id)
         done = self._work(due.claimed)
         while due.more and not self._is_over(turn_ends):
-            due = self._claims.claim_due(None, self._claim_batch)
+            due = self.claims.claim_due(None, self._claim_batch)
             done += self._work(due.claimed)
         return done
 
     def _claim(self, hint: str | None, *, queue_seen: bool) -> DueLanes:
-        due = self._claims.claim_due(hint, self._claim_batch)
+        due = self.claims.claim_due(hint, self._claim_batch)
         if hint is None or any(each.lease.agent_id == hint for each in due.claimed):
             return due
         # The message that the queue watch has seen is not in the mailbox yet.
         try:
             occupied = self._occupied([hint], queue_seen=queue_seen)
-            named = self._claims.claim_named(hint) if occupied else None
+            named = self.claims.claim_named(hint) if occupied else None
         except BaseException:
             self._give_back(due.claimed)
             raise
@@ -121,15 +108,15 @@ class LaneLoop:
     def _claim_batch(self) -> int:
         """The maximum number of lanes that are claimed at once."""
         likely = int(_CLAIM_BATCH_S / self._job_s) if self._job_s else 1
-        return max(1, min(self._slices.claim_batch, likely))
+        return max(1, min(self.slices.claim_batch, likely))
 
     def _work(self, claimed: list[Claimed]) -> int:
         """Drain the lanes one by one; give back the lanes that are left at the end of the slice."""
-        deadline = time.monotonic() + self._slices.lane_ms / 1000
+        deadline = time.monotonic() + self.slices.lane_ms / 1000
         done = 0
         try:
             occupied = self._occupied([each.lease.agent_id for each in claimed])
-            with self._lease_renewal.renewing([each.lease for each in claimed]):
+            with self.lease_renewal.renewing([each.lease for each in claimed]):
                 while claimed and not self._is_over(deadline):
                     lease = claimed.pop(0).lease
                     with self._survives_fencing():
@@ -141,10 +128,10 @@ class LaneLoop:
     def _give_back(self, claimed: list[Claimed]) -> None:
         """Free lanes that were not reached; if that fails, their leases run out."""
         try:
-            self._claims.give_back(claimed)
+            self.claims.give_back(claimed)
         except Exception:  # noqa: BLE001 - it must not hide the error that ended the work
             _log.warning("leases not given back", count=len(claimed), exc_info=True)
-        self._wakeups.wake_lanes([each.lease.agent_id for each in claimed])
+        self.wakeups.wake_lanes([each.lease.agent_id for each in claimed])
 
     def _drain(self, lease: Lease, deadline: float, *, occupied: bool) -> int:
         """Run the jobs of one lane until none is left or the slice ends; free the lane."""
@@ -174,13 +161,13 @@ class LaneLoop:
 
     def compress(self, hint: str | None) -> None:
         """Scan nodes of one agent for its time slice (``memci.lane.compress``, M17)."""
-        claimed = self._claims.claim_compress(hint)
+        claimed = self.claims.claim_compress(hint)
         if claimed is None:
             return
         lease = claimed.lease
-        deadline = time.monotonic() + self._compression.slice_ms(lease.agent_id) / 1000
+        deadline = time.monotonic() + self.compression.slice_ms(lease.agent_id) / 1000
         with (
-            self._lease_renewal.renewing([lease]),
+            self.lease_renewal.renewing([lease]),
             self._survives_fencing(),
             self._reported(lease.agent_id),
         ):
@@ -197,7 +184,7 @@ class LaneLoop:
 
     def _step(self, lease: Lease, deadline: float) -> bool:
         left_ms = int((deadline - time.monotonic()) * 1000)
-        return mailbox.wants_compression(lease) and self._compression.step(
+        return mailbox.wants_compression(lease) and self.compression.step(
             lease, budget_ms=max(1, min(_STEP_MS, left_ms))
         )
 
@@ -206,20 +193,20 @@ class LaneLoop:
         """Report a time slice of compression to Flower, under the name that producers use."""
         turn = compression_turn(agent_id)
         began = time.monotonic()
-        self._events.received(turn)
+        self.events.received(turn)
         try:
             yield
         except Exception as error:
-            self._events.failed(turn, type(error).__name__, time.monotonic() - began)
+            self.events.failed(turn, type(error).__name__, time.monotonic() - began)
             raise
-        self._events.succeeded(turn, time.monotonic() - began)
+        self.events.succeeded(turn, time.monotonic() - began)
 
     def _timed(self, job: Job, lease: Lease, after: AfterJob) -> Next:
         began = time.monotonic()
         try:
-            return self._runner.run(job, lease, after)
+            return self.runner.run(job, lease, after)
         except Exception:  # no outcome: fenced off, or no database
-            self._lease_renewal.take_back_later(job)
+            self.lease_renewal.take_back_later(job)
             raise
         finally:
             self._job_s += (time.monotonic() - began - self._job_s) / 8
@@ -228,14 +215,14 @@ class LaneLoop:
         if not agent_ids:
             return set()
         try:
-            return set(self._broker_intake.occupied(agent_ids, queue_seen=queue_seen))
+            return set(self.broker_intake.occupied(agent_ids, queue_seen=queue_seen))
         except BrokerUnavailableError:
             return set()
 
     def _take_in(self, lease: Lease) -> int:
         """Take in broker messages; return 0 if the broker is unavailable."""
         try:
-            return self._broker_intake.take_in(lease)
+            return self.broker_intake.take_in(lease)
         except BrokerUnavailableError:
             _log.warning("no broker intake: the broker does not answer", agent_id=lease.agent_id)
             return 0
@@ -246,14 +233,14 @@ class LaneLoop:
         self._publish(lease, freed)
 
     def _publish(self, lease: Lease, freed: mailbox.Freed) -> None:
-        self._lease_renewal.stop_renewing(lease)
+        self.lease_renewal.stop_renewing(lease)
         if freed.wake_lane:
-            self._wakeups.wake_lane(lease.agent_id)
+            self.wakeups.wake_lane(lease.agent_id)
         if freed.wake_compress:
-            self._wakeups.wake_compress(lease.agent_id)
+            self.wakeups.wake_compress(lease.agent_id)
 
     def _is_over(self, deadline: float) -> bool:
-        return self._stopping.is_set() or time.monotonic() >= deadline
+        return self.stopping.is_set() or time.monotonic() >= deadline
 
     @contextmanager
     def _survives_fencing(self) -> Iterator[None]:

@@ -75,52 +75,43 @@ class AfterJob:
     may_free: Callable[[], bool]  # free the lane when there is no next job
 
 
+@dataclass(frozen=True, eq=False)
 class JobRunner:
     """Runs jobs for the lanes of one process; safe for threads."""
 
-    def __init__(
-        self,
-        handlers: Mapping[str, Handler],
-        events: JobEvents,
-        limits: Limits,
-        stopping: Event,
-        traces: Traces,
-        accounts: Accounts,
-    ) -> None:
-        """Take a handler for each kind; stop waiting when ``stopping`` is set."""
-        self._handlers = handlers
-        self._events = events
-        self._limits = limits
-        self._stopping = stopping
-        self._traces = traces
-        self._accounts = accounts
+    handlers: Mapping[str, Handler]  # by kind
+    events: JobEvents
+    limits: Limits
+    stopping: Event  # once it is set, the runner does not wait for another try
+    traces: Traces
+    accounts: Accounts
 
     def run(self, job: Job, lease: Lease, after: AfterJob) -> Next:
         """Run a job that was begun. Raises ``FencedOffError`` or ``DatabaseUnavailableError``."""
-        self._events.received(job)
+        self.events.received(job)
         began = time.monotonic()
         with (
             structlog.contextvars.bound_contextvars(agent_id=job.agent_id, job_id=str(job.id)),
-            self._traces.span(job.kind, parent=job.traceparent, agent_id=job.agent_id),
-            self._accounts.of_job(job),
+            self.traces.span(job.kind, parent=job.traceparent, agent_id=job.agent_id),
+            self.accounts.of_job(job),
         ):
             try:
                 return self._run(job, lease, after, began)
             except errors.FencedOffError:
                 # An erasure may have taken the lane: the models' answers must not stay here.
-                self._accounts.settled(job)
+                self.accounts.settled(job)
                 raise
             except _CancelledError:
-                self._accounts.settled(job)
+                self.accounts.settled(job)
                 _log.info("job cancelled while it ran", kind=job.kind)
                 with lease.effect() as connection:
                     return _next(connection, lease, after)
 
     def _run(self, job: Job, lease: Lease, after: AfterJob, began: float) -> Next:
-        handler = self._handlers.get(job.kind)
+        handler = self.handlers.get(job.kind)
         if handler is None:
             return self._bury(job, lease, after, f"unknown kind of job: {job.kind}", began)
-        if job.started > self._limits.started:
+        if job.started > self.limits.started:
             return self._bury(job, lease, after, lane_control.WORKER_LOST, began)
         # A start without an outcome may have died in a model call: it counts as a failed try.
         failures = job.attempts + job.started - 1
@@ -137,8 +128,8 @@ class JobRunner:
                 _log.exception("job failed", kind=job.kind)
                 return self._bury(job, lease, after, _describe(error), began)
             else:
-                self._accounts.settled(job)
-                self._events.succeeded(job, time.monotonic() - began)
+                self.accounts.settled(job)
+                self.events.succeeded(job, time.monotonic() - began)
                 return upcoming
 
     def _write(
@@ -157,11 +148,11 @@ class JobRunner:
         The failure is committed at once: a process that dies later must not undo it.
         """
         wait_s = _wait_s(error, failures)
-        if failures >= min(TRIES_INSIDE, self._limits.attempts) or wait_s > _LONGEST_INSIDE_S:
+        if failures >= min(TRIES_INSIDE, self.limits.attempts) or wait_s > _LONGEST_INSIDE_S:
             return False
         with lease.effect(durable=False) as connection:
             mailbox.count_failure(connection, job, attempts=failures, error=_describe(error))
-        return not self._stopping.wait(wait_s)
+        return not self.stopping.wait(wait_s)
 
     def _fail(
         self,
@@ -174,25 +165,25 @@ class JobRunner:
         began: float,
     ) -> Next:
         text, wait_s = _describe(error), _wait_s(error, failures)
-        if failures >= self._limits.attempts:
+        if failures >= self.limits.attempts:
             return self._bury(job, lease, after, f"gave up after {failures} tries: {text}", began)
         with lease.effect() as connection:
             mailbox.back_off(connection, job, attempts=failures, error=text, wait_s=wait_s)
             upcoming = _next(connection, lease, after)
         _log.warning("job backs off", kind=job.kind, failures=failures, wait_s=round(wait_s, 1))
-        self._events.retried(job, text)
+        self.events.retried(job, text)
         return upcoming
 
     def _bury(self, job: Job, lease: Lease, after: AfterJob, error: str, began: float) -> Next:
-        halt = self._limits.halt_on_dead and job.kind not in mailbox.UNORDERED_KINDS
+        halt = self.limits.halt_on_dead and job.kind not in mailbox.UNORDERED_KINDS
         with lease.effect() as connection:
             lane_control.bury(connection, job, error, halt=halt)
             upcoming: Next = (
                 mailbox.free(connection, job.agent_id) if halt else _next(connection, lease, after)
             )
-        self._accounts.settled(job)
+        self.accounts.settled(job)
         _log.error("job is dead", kind=job.kind, error=error)
-        self._events.failed(job, error, time.monotonic() - began)
+        self.events.failed(job, error, time.monotonic() - began)
         return upcoming
 
 

@@ -34,23 +34,16 @@ _Answers: TypeAlias = MutableMapping[Hashable, Any]
 _MAX_KEPT_JOBS = 16
 
 
+@dataclass(eq=False)
 class Accounts:
     """Opens accounts; safe for threads."""
 
-    def __init__(
-        self,
-        database: Database,
-        defaults: MemoryParameters,
-        *,
-        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
-    ) -> None:
-        """Take the budgets of agents that set none."""
-        self.database = database
-        self.defaults = defaults
-        self._clock = clock
-        self._lock = Lock()
-        self._answers: OrderedDict[UUID, _Answers] = OrderedDict()
-        self._warned: set[tuple[str, date]] = set()
+    database: Database
+    defaults: MemoryParameters  # with the budgets of agents that set none
+    clock: Callable[[], datetime] = field(default=lambda: datetime.now(UTC), kw_only=True)
+    _lock: Lock = field(default_factory=Lock, init=False)
+    _answers: OrderedDict[UUID, _Answers] = field(default_factory=OrderedDict, init=False)
+    _warned: set[tuple[str, date]] = field(default_factory=set, init=False)
 
     def of_job(self, job: Job) -> AbstractContextManager[Account]:
         """Charge calls to a job, and keep answers of models for its later tries."""
@@ -84,7 +77,7 @@ class Accounts:
 
     def today(self) -> date:
         """Return the day, UTC."""
-        return self._clock().astimezone(UTC).date()
+        return self.clock().astimezone(UTC).date()
 
     def warn_used_up(self, agent_id: str, day: date) -> None:
         """Log that the day's budget is used up, once a day."""

@@ -42,8 +42,7 @@ def tree(
         int, typer.Option("--limit", min=1, max=500, help="--removed: maximum number of lines.")
     ] = _LIMIT,
     cursor: Annotated[
-        str | None,
-        typer.Option("--cursor", help="--removed: cursor of the next page, from the last answer."),
+        str | None, typer.Option(help="--removed: cursor of the next page, from the last answer.")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -127,9 +126,7 @@ def plan(
     agent: AgentOption,
     session: Annotated[
         str | None,
-        typer.Option(
-            "--session", metavar="ID", help="Session (default: that of the last message)."
-        ),
+        typer.Option(metavar="ID", help="Session (default: that of the last message)."),
     ] = None,
     steps: Annotated[
         list[str] | None,
@@ -137,9 +134,7 @@ def plan(
             "--set", metavar="TEXT", help="A step; begin it with [x] if it is done (repeatable)."
         ),
     ] = None,
-    step: Annotated[
-        int | None, typer.Option("--step", min=1, help="Number of the step to update.")
-    ] = None,
+    step: Annotated[int | None, typer.Option(min=1, help="Number of the step to update.")] = None,
     state: Annotated[StepState | None, typer.Option("--state", help="Its new state.")] = None,
     as_json: JsonOption = False,
 ) -> None:

@@ -29,9 +29,7 @@ def search(  # noqa: PLR0913 - each is an argument or option of the command
     query: Annotated[str, typer.Argument(help="The question or words to find.")],
     agent: options.AgentOption,
     k: options.BestOption = None,
-    budget: Annotated[
-        int | None, typer.Option("--budget", min=1, help="Maximum tokens of all hits.")
-    ] = None,
+    budget: Annotated[int | None, typer.Option(min=1, help="Maximum tokens of all hits.")] = None,
     source: options.SourcesOption = None,
     channel: options.ChannelsOption = None,
     session: Annotated[

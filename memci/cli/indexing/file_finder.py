@@ -2,7 +2,7 @@
 
 import os
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fnmatch import fnmatchcase
@@ -37,8 +37,8 @@ _SECRETS = (
 )  # fmt: skip
 # Examples hold no values.
 _EXAMPLES = (".env.example", ".env.sample", ".env.template", ".env.dist", "*.pub")
-# Formats other than text that are read, by their first bytes.
-_DOCUMENTS: Mapping[bytes, str] = {b"%PDF-": "pdf", b"PK\x03\x04": "zip"}
+# The first bytes of formats other than text that are read.
+_PDF, _ZIP = b"%PDF-", b"PK\x03\x04"
 _ZIPPED = frozenset({".docx", ".pptx", ".xlsx", ".docm", ".pptm", ".xlsm", ".epub"})
 _GENERATED = ("package-lock.json", "*.lock", "pnpm-lock.yaml", "go.sum", "*.min.js", "*.min.css")
 _OF_GIT = frozenset({".gitignore", ".gitattributes", ".gitmodules", ".gitkeep"})
@@ -73,9 +73,8 @@ def why_skipped(path: Path, *, max_bytes: int) -> Skip | None:
 
 
 def _may_be_read(path: Path, begin: bytes) -> bool:
-    kind = next((kind for mark, kind in _DOCUMENTS.items() if begin.startswith(mark)), None)
-    if kind is not None:
-        return kind == "pdf" or path.suffix.lower() in _ZIPPED
+    if begin.startswith((_PDF, _ZIP)):
+        return begin.startswith(_PDF) or path.suffix.lower() in _ZIPPED
     from memci.extraction.decoding import may_be_text
 
     return may_be_text(begin)
