@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
@@ -157,17 +156,12 @@ def plan(
         output.say("this session has no plan")
 
 
-class Target(StrEnum):
-    """Persistent stores."""
-
-    POSTGRES = "postgres"
-    FILES = "files"
-    S3 = "s3"
+_PersistentStore: TypeAlias = Literal["postgres", "files", "s3"]
 
 
 def migrate(
     *,
-    to: Annotated[Target, typer.Option(help="The new store for all texts of notes.")],
+    to: Annotated[_PersistentStore, typer.Option(help="The new store for all texts of notes.")],
     clear: Annotated[
         bool, typer.Option("--clear", help="Remove copied texts from the former store.")
     ] = False,
@@ -194,12 +188,12 @@ def migrate(
         _print_counts(moved, former, settings.page_store, clear=clear)
 
 
-def _former_store(settings: Settings, to: Target) -> str:
+def _former_store(settings: Settings, to: _PersistentStore) -> str:
     """Return the store to copy from, or raise ``ConfigurationError`` with the settings needed."""
     from memci.config.groups import PageStoreAddress
 
     store, also = settings.page_store, settings.page_store_reads_also
-    is_target = PageStoreAddress.parse(store).kind == to.value
+    is_target = PageStoreAddress.parse(store).kind == to
     if is_target and also is not None:
         return also
     if is_target:
@@ -207,8 +201,8 @@ def _former_store(settings: Settings, to: Target) -> str:
             f"the page store is {store} already: set MEMCI_PAGE_STORE_READS_ALSO to the former"
             " store, for this command and for every process"
         )
-    is_read = also is not None and PageStoreAddress.parse(also).kind == to.value
-    target = also if is_read else "s3://BUCKET/PREFIX" if to is Target.S3 else to.value
+    is_read = also is not None and PageStoreAddress.parse(also).kind == to
+    target = also if is_read else "s3://BUCKET/PREFIX" if to == "s3" else to
     both = f"MEMCI_PAGE_STORE={target} and MEMCI_PAGE_STORE_READS_ALSO={store}"
     if not is_read:
         raise ConfigurationError(

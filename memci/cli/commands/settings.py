@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 from contextlib import closing
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
@@ -60,12 +59,8 @@ def env(*, as_json: JsonOption = False) -> None:
         sys.stdout.write(f"export {name}={shlex.quote(value)}\n")
 
 
-class Scope(StrEnum):
-    """What a key permits; each scope includes the ones before it."""
-
-    READ = "read"
-    WRITE = "write"
-    ADMIN = "admin"
+# What a key permits; each scope includes the ones before it.
+_Scope: TypeAlias = Literal["read", "write", "admin"]
 
 
 def new_api_key(
@@ -79,7 +74,7 @@ def new_api_key(
             "separate several with commas.",
         ),
     ] = "*",
-    scope: Annotated[Scope, typer.Option(help="What the key permits.")] = Scope.READ,
+    scope: Annotated[_Scope, typer.Option(help="What the key permits.")] = "read",
     as_json: JsonOption = False,
 ) -> None:
     """Create a key and print it once; MEMCI_API_KEYS gets only its hash.
@@ -97,7 +92,7 @@ def new_api_key(
     if any(each.name == name for each in known):
         raise InvalidInputError(f"there is a key {name!r} in MEMCI_API_KEYS already", field="name")
     try:
-        key, entry = new_key(name, agents=agents, scope=scope.value)
+        key, entry = new_key(name, agents=agents, scope=scope)
     except ValidationError as error:
         raise InvalidInputError(describe_faults(error)) from None
     entries = [each.model_dump(mode="json") for each in (*known, entry)]
