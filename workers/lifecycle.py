@@ -13,7 +13,7 @@ from celery import signals
 from memci.broker.names import AGENT_PREFIX, COMPRESS_QUEUE, LANE_QUEUE, READ_QUEUE, UPKEEP_QUEUE
 from memci.broker.wakeup import QueueWatch
 from memci.errors import ConfigurationError, UnavailableError, WrongEmbedderError
-from memci.jobs.index import VectorGuard
+from memci.jobs.index import claim_embedder
 from memci.queue.lane import LaneLoop
 from memci.runtime import Runtime, tune_garbage_collection
 from memci.storage.page_store.choose import check_shared
@@ -95,7 +95,7 @@ def _warm_up(sender: str, instance: Any, **_: Any) -> None:
 def _claim_vectors() -> None:
     here = runtime()
     try:
-        VectorGuard(here.database, here.models.embedder).claim()
+        claim_embedder(here.database, here.models.embedder)
     except UnavailableError:
         _log.warning("the database is away: each job compares the embedder before it writes")
 

@@ -9,7 +9,7 @@ from typing import IO, Annotated, Any, TypeAlias
 from uuid import UUID
 
 from fastapi import Header, Path, Query
-from pydantic import AfterValidator, Field, ValidationError, WithJsonSchema
+from pydantic import Field, ValidationError, WithJsonSchema
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
@@ -25,7 +25,7 @@ from memci.domain.strict_json import NotStrictError, decode
 from memci.errors import InvalidInputError, TooLargeError, shown_name
 from memci.http.documentation import problems
 from memci.runtime import Runtime
-from memci.schemas.base import ForeignId, Instant, Text
+from memci.schemas.base import ForeignId, Instant, Text, matching
 from memci.schemas.documents import DocumentRequest
 from memci.schemas.problems import describe_faults
 
@@ -161,15 +161,14 @@ WindowFormat: TypeAlias = Annotated[
 _KEY_PATTERN = r"^[\x21-\x7e]{1,255}$"
 
 
-def _visible(key: str) -> str:
-    if not re.fullmatch(_KEY_PATTERN, key):
-        raise ValueError("expected 1 to 255 visible ASCII characters, without blanks")
-    return key
+_KEY_EXPECTED = "1 to 255 visible ASCII characters, without blanks"
 
 
 IdempotencyKey: TypeAlias = Annotated[
     Annotated[
-        str, AfterValidator(_visible), WithJsonSchema({"type": "string", "pattern": _KEY_PATTERN})
+        str,
+        matching(_KEY_PATTERN, _KEY_EXPECTED),
+        WithJsonSchema({"type": "string", "pattern": _KEY_PATTERN}),
     ]
     | None,
     Header(

@@ -14,8 +14,8 @@ from memci.jobs.index import (
     Reembedding,
     WindowLimits,
 )
-from memci.jobs.name_pages import PageNaming, Pages
-from memci.jobs.rebuild import NetworkRebuild, Replay
+from memci.jobs.name_pages import PageNaming
+from memci.jobs.rebuild import NetworkRebuild
 from memci.jobs.restore_memory import MemoryRestoring
 from memci.jobs.summarise import SessionSummaries, SummaryRequests, Summing, WithSummaryRequests
 from memci.jobs.track import MessageTracking
@@ -33,7 +33,7 @@ def all_jobs(
 ) -> Mapping[str, Handler]:
     """Return the handler of every kind of job."""
     window = WindowLimits(_WINDOW_SHARE * settings.pages.window_max_tokens)
-    pages = Pages(page_store, models.tokens, settings.pages)
+
     summing = Summing(models.summarizer, models.tokens, settings.model_of("summarizer").model)
     requests = SummaryRequests(settings.memory)
     creation = MemoryCreation(database, models, settings.memory)
@@ -45,11 +45,11 @@ def all_jobs(
         SessionSummaries(database, summing, settings.memory),
         LinkDropping(settings.memory),
         MemoryRestoring(database, models, settings.memory),
-        NetworkRebuild(database, Replay(database, models, settings.memory)),
+        NetworkRebuild(database, models, settings.memory),
         Reembedding(database, models.embedder),
         WithSummaryRequests(consolidation, requests.of_sessions),
         DocumentIndexing(database, models, ExtractionLimits()),
-        PageNaming(database, models.summarizer, pages),
+        PageNaming(database, models.summarizer, page_store, models.tokens, settings.pages),
         ItemIndexing(database, models),
         MessageTracking(database, models.sentences, models.tokens, settings.pages),
     ]

@@ -14,7 +14,7 @@ from memci.domain.memory.node import is_generic
 from memci.domain.memory.parameters import MemoryParameters
 from memci.errors import SmallModelError, SmallModelUnavailableError
 from memci.jobs.consolidate import utc_now
-from memci.jobs.index import VectorGuard, terms_of
+from memci.jobs.index import check_embedder, terms_of
 from memci.queue.lease import Lease
 from memci.queue.usage_accounting import Accounts
 from memci.smallmodel.registry import SmallModels
@@ -75,10 +75,15 @@ class BatchScan:
             if self.retry_at or (count and shortens and (full or time_is_up())):
                 self.complete = False
                 break
-            if isinstance(verdict, compression_scan.Compress):
-                requests[node.id] = _Shortening(node, verdict.target, batch.attempts[node.id])
-            else:
-                self._settle(node, verdict)
+            match verdict:
+                case compression_scan.Compress(target):
+                    requests[node.id] = _Shortening(node, target, batch.attempts[node.id])
+                case compression_scan.Protected():
+                    self.outcome.protected.append(node.id)
+                case compression_scan.Forgotten(reason):
+                    self.outcome.forgotten[node.id] = reason
+                case compression_scan.Unchanged():
+                    self.outcome.kept.append(node.id)
             if len(requests) >= at_once:
                 self._compress(requests)
                 requests = {}
@@ -99,21 +104,6 @@ class BatchScan:
             given_up=len(outcome.given_up),
         )
         passes.log_pass(connection, agent_id, number, counts)
-
-    def _settle(
-        self,
-        node: compression_scan.ScannedNode,
-        verdict: compression_scan.Protected
-        | compression_scan.Forgotten
-        | compression_scan.Unchanged,
-    ) -> None:
-        match verdict:
-            case compression_scan.Protected():
-                self.outcome.protected.append(node.id)
-            case compression_scan.Forgotten(reason):
-                self.outcome.forgotten[node.id] = reason
-            case compression_scan.Unchanged():
-                self.outcome.kept.append(node.id)
 
     def _compress(self, requests: Mapping[int, _Shortening]) -> None:
         """Shorten these nodes; give up those that were tried too often."""
@@ -225,48 +215,39 @@ def _compressed(
 BATCH = 1000
 
 
+@dataclass
 class NetworkCompression:
     """Scans networks, batch by batch, each batch committed whole and with the cursor."""
 
-    def __init__(
-        self,
-        database: Database,
-        models: SmallModels,
-        defaults: MemoryParameters,
-        *,
-        snapshot_bytes: int = compression_scan.SNAPSHOT_BYTES,
-        clock: Callable[[], datetime] = utc_now,
-        random: Random | None = None,
-    ) -> None:
-        """Take the parameters of agents that set none, and the limit of an agent's snapshots."""
-        self._database = database
-        self._models = models
-        self._defaults = defaults
-        self._snapshot_bytes = snapshot_bytes
-        self._clock = clock
-        self._random = random or Random()
-        self._accounts = Accounts(database, defaults, clock=clock)
-        self._guard = VectorGuard(database, models.embedder)
+    database: Database
+    models: SmallModels
+    defaults: MemoryParameters  # of agents that set none
+    snapshot_bytes: int = compression_scan.SNAPSHOT_BYTES  # limit of an agent's snapshots
+    clock: Callable[[], datetime] = utc_now
+    random: Random = field(default_factory=Random)
+
+    def __post_init__(self) -> None:
+        self._accounts = Accounts(self.database, self.defaults, clock=self.clock)
 
     def slice_ms(self, agent_id: str) -> int:
         """Return the agent's ``time_slice`` (M17)."""
-        with self._database.agent_snapshot(agent_id) as connection:
-            return parameters_of(connection, agent_id, self._defaults).time_slice
+        with self.database.agent_snapshot(agent_id) as connection:
+            return parameters_of(connection, agent_id, self.defaults).time_slice
 
     def step(self, lease: Lease, *, budget_ms: int) -> bool:
         """Scan nodes for about ``budget_ms``, at least one; return True if more can be done now."""
         deadline = time.monotonic() + budget_ms / 1000
         cursor = self._cursor(lease)
-        while cursor is not None and not cursor.waits(self._clock()):
+        while cursor is not None and not cursor.waits(self.clock()):
             cursor = self._scan_batch(lease, cursor, deadline)
             if time.monotonic() >= deadline:
                 break
-        return cursor is not None and not cursor.waits(self._clock())
+        return cursor is not None and not cursor.waits(self.clock())
 
     def _cursor(self, lease: Lease) -> compression_scan.PassCursor | None:
         """Return the cursor of the pass under way, or of a new one if one is requested."""
-        with self._database.agent_snapshot(lease.agent_id) as connection:
-            self._guard.check(connection)
+        with self.database.agent_snapshot(lease.agent_id) as connection:
+            check_embedder(connection, self.database, self.models.embedder)
             state = passes.compression_state(connection, lease.agent_id)
         if state.cursor is not None and state.cursor.fence == lease.fence:
             return state.cursor
@@ -276,7 +257,7 @@ class NetworkCompression:
             if cursor is not None:
                 old = state.cursor
                 if old is not None and old.number < cursor.number:  # that pass never ends
-                    size = self._snapshot_bytes
+                    size = self.snapshot_bytes
                     passes.take_snapshot(connection, lease.agent_id, old.number, size)
                 passes.move_cursor(connection, lease.agent_id, cursor)
             return cursor
@@ -285,11 +266,11 @@ class NetworkCompression:
         self, lease: Lease, cursor: compression_scan.PassCursor, deadline: float
     ) -> compression_scan.PassCursor | None:
         """Scan the next nodes of the pass and commit; return the cursor, None at its end."""
-        with self._database.agent_snapshot(lease.agent_id) as connection:
-            parameters = parameters_of(connection, lease.agent_id, self._defaults)
-            now = self._clock()
+        with self.database.agent_snapshot(lease.agent_id) as connection:
+            parameters = parameters_of(connection, lease.agent_id, self.defaults)
+            now = self.clock()
             batch = passes.next_batch(connection, lease.agent_id, cursor.number, now, BATCH)
-        batch_scan = BatchScan(lease, cursor, self._models, parameters, self._clock, self._random)
+        batch_scan = BatchScan(lease, cursor, self.models, parameters, self.clock, self.random)
         with self._accounts.of_pass(lease.agent_id, cursor.number):
             batch_scan.run(batch, time_is_up=lambda: time.monotonic() >= deadline)
         with lease.effect() as connection:
@@ -306,10 +287,10 @@ class NetworkCompression:
         batch_scan.write(connection, batch.focus)
         retry_at = batch_scan.retry_at
         if batch_scan.complete and len(batch.nodes) < BATCH:
-            left = passes.left_of_pass(connection, agent_id, cursor.number, self._clock())
+            left = passes.left_of_pass(connection, agent_id, cursor.number, self.clock())
             if not left.nodes:
                 passes.end_pass(connection, agent_id, cursor)
-                passes.take_snapshot(connection, agent_id, cursor.number, self._snapshot_bytes)
+                passes.take_snapshot(connection, agent_id, cursor.number, self.snapshot_bytes)
                 return None
             if left.waiting == left.nodes:
                 retry_at = retry_at or left.retry_at

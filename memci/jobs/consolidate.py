@@ -104,6 +104,7 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
+@dataclass(frozen=True, slots=True)
 class Consolidation:
     """Merges memories of a session and day that tell the same, then ends short terms that are over.
 
@@ -113,23 +114,14 @@ class Consolidation:
     kind = JobKind.CONSOLIDATE
     triggers_compression = False
 
-    def __init__(
-        self,
-        database: Database,
-        defaults: MemoryParameters,
-        embedder: Embedder,
-        *,
-        clock: Callable[[], datetime] = utc_now,
-    ) -> None:
-        """Take the parameters of agents that set none, and what made the vectors."""
-        self._database = database
-        self._embedder = embedder
-        self._defaults = defaults
-        self._clock = clock
+    database: Database
+    defaults: MemoryParameters  # of agents that set none
+    embedder: Embedder  # which made the vectors
+    clock: Callable[[], datetime] = utc_now
 
     def prepare(self, job: Job) -> Effect:
         """Find memories that tell the same; the effect merges those that are unchanged."""
-        return self._find(job.agent_id, job.id, self._clock(), MAX_MERGED)
+        return self._find(job.agent_id, job.id, self.clock(), MAX_MERGED)
 
     def replay(self, agent_id: str, job_id: UUID, details: Mapping[str, Any]) -> Effect:
         """Repeat an earlier job by its logged ``details``, for a network that is rebuilt (M24)."""
@@ -145,11 +137,11 @@ class Consolidation:
         max_groups: int,
         replayed: Sequence[EndedTerm] | None = None,
     ) -> Effect:
-        with self._database.agent_snapshot(agent_id) as connection:
-            parameters = parameters_of(connection, agent_id, self._defaults)
+        with self.database.agent_snapshot(agent_id) as connection:
+            parameters = parameters_of(connection, agent_id, self.defaults)
             found = SimilarGroups((), (), {})
             if parameters.simplemem_enabled:
-                found = SimilarGroups.find(connection, agent_id, self._embedder).first(max_groups)
+                found = SimilarGroups.find(connection, agent_id, self.embedder).first(max_groups)
         return _Effect(agent_id, job_id, parameters, found, now, replayed)
 
 
@@ -206,21 +198,20 @@ class _Effect:
         return [EndedTerm(source, reasons[node]) for node, source in sources.items()]
 
 
+@dataclass(frozen=True, slots=True)
 class LinkDropping:
     """Removes all links to the forgotten nodes that the payload names as ``targets`` (M15)."""
 
     kind = JobKind.DROP_LINKS
     triggers_compression = False
 
-    def __init__(self, defaults: MemoryParameters) -> None:
-        """Take the parameters of agents that set none."""
-        self._defaults = defaults
+    defaults: MemoryParameters  # of agents that set none
 
     def prepare(self, job: Job) -> Effect:
         """Return the effect; it does nothing if the agent keeps dangling links by now."""
 
         def effect(connection: Connection) -> Mapping[str, Any]:
-            if not parameters_of(connection, job.agent_id, self._defaults).drops_on_visit:
+            if not parameters_of(connection, job.agent_id, self.defaults).drops_on_visit:
                 return {"dropped": 0}
             return {"dropped": drop_dangling(connection, job.agent_id, job.payload["targets"])}
 

@@ -1,10 +1,12 @@
 """``memci.memory.create``: messages become memories (M2 to M10)."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 from uuid import UUID
 
 from memci.domain.job import Job, JobKind
@@ -22,7 +24,7 @@ from memci.domain.memory.parameters import MemoryParameters
 from memci.errors import SmallModelAnswerError
 from memci.jobs import network_growth
 from memci.jobs.changed_facts import ChangedFacts
-from memci.jobs.index import MessageTexts, VectorGuard, terms_of
+from memci.jobs.index import MessageTexts, check_embedder, terms_of
 from memci.jobs.network_growth import NetworkGrowth, NewMemory
 from memci.jobs.segments import (
     Background,
@@ -78,16 +80,7 @@ def with_tiers(
     return result
 
 
-class Thinking(NamedTuple):
-    """The results of the models, and the reasons of refused messages (R2)."""
-
-    growth: NetworkGrowth
-    texts: MessageTexts
-    memories: list[NewMemory]
-    refused: Mapping[int, FilterReason]
-    changed: ChangedFacts
-
-
+@dataclass(frozen=True, slots=True)
 class MemoryCreation:
     """Makes memories of the messages from the job's first to its last seq.
 
@@ -99,12 +92,9 @@ class MemoryCreation:
     kind = JobKind.CREATE
     triggers_compression = True
 
-    def __init__(self, database: Database, models: SmallModels, defaults: MemoryParameters) -> None:
-        """Take the parameters of agents that set none."""
-        self._database = database
-        self._models = models
-        self._defaults = defaults
-        self._guard = VectorGuard(database, models.embedder)
+    database: Database
+    models: SmallModels
+    defaults: MemoryParameters  # of agents that set none
 
     def prepare(self, job: Job) -> Effect:
         """Read the messages and think about them; the effect writes the memories."""
@@ -118,12 +108,9 @@ class MemoryCreation:
             return pending_messages.handed_messages(connection, job.agent_id, seqs, remember, only)
 
         wanted = payload.get("wanted", ())
-        thinking = self.think(job.agent_id, job.id, read, wanted=wanted)
-        return _Effect(
-            *thinking,
-            wanted=wanted,
-            tracks=is_to_track(thinking.texts.messages, self._models.sentences),
-        )
+        effect = self.think(job.agent_id, job.id, read, wanted=wanted)
+        tracks = is_to_track(effect.texts.messages, self.models.sentences)
+        return replace(effect, wanted=wanted, tracks=tracks)
 
     def replay(
         self, agent_id: str, job_id: UUID, seqs: Sequence[int], details: Mapping[str, Any]
@@ -134,8 +121,8 @@ class MemoryCreation:
         """
         read = partial(read_messages, agent_id=agent_id, seqs=seqs)
         refused = {int(seq): FilterReason(why) for seq, why in details.get("refused", {}).items()}
-        thinking = self.think(agent_id, job_id, read, refused=refused)
-        return _Effect(*thinking, wanted=details.get("wanted", ()), replays=True)
+        effect = self.think(agent_id, job_id, read, refused=refused)
+        return replace(effect, wanted=details.get("wanted", ()), replays=True)
 
     def think(
         self,
@@ -146,16 +133,16 @@ class MemoryCreation:
         wanted: Collection[int] = (),
         restored: str | None = None,
         refused: Mapping[int, FilterReason] | None = None,
-    ) -> Thinking:
+    ) -> CreationEffect:
         """Run the models on the messages that ``read`` returns; write nothing.
 
         ``wanted`` messages pass every filter; ``refused`` replaces the filter. ``restored`` is the
         original text of one memory of these parts of messages, which are embedded again.
         """
-        models = self._models
-        with self._database.agent_snapshot(agent_id) as connection:
-            self._guard.check(connection)
-            parameters = parameters_of(connection, agent_id, self._defaults)
+        models = self.models
+        with self.database.agent_snapshot(agent_id) as connection:
+            check_embedder(connection, self.database, self.models.embedder)
+            parameters = parameters_of(connection, agent_id, self.defaults)
             messages = read(connection)
             focus = focus_of(connection, agent_id)
             known = [message.seq for message in messages] if restored is None else []
@@ -185,9 +172,9 @@ class MemoryCreation:
         relations = self._relations(segments, focus, parameters.focus_limit)
         memories = self._memories(agent_id, cut, relations, parameters)
         growth = NetworkGrowth(agent_id, job_id, parameters, texts.model, texts.space)
-        with self._database.agent_snapshot(agent_id) as connection:
+        with self.database.agent_snapshot(agent_id) as connection:
             changed = ChangedFacts.find(connection, agent_id, models, cut)
-        return Thinking(growth, texts, memories, refused, changed)
+        return CreationEffect(growth, texts, memories, refused, changed)
 
     def _relations(
         self, segments: Sequence[AnnotatedSegment], focus: Focus, limit: int
@@ -201,7 +188,7 @@ class MemoryCreation:
 
     def _relation_names(self, segment: AnnotatedSegment, entities: Focus) -> dict[str, str]:
         names = [each.name for each in entities]
-        namer = self._models.relation_namer
+        namer = self.models.relation_namer
         try:
             answers = namer.names(segment.text, names, segment.language) if names else []
         except SmallModelAnswerError:
@@ -222,12 +209,12 @@ class MemoryCreation:
     ) -> list[NewMemory]:
         # One more than there may be links: the nearest may be the neighbour of M7.
         limit = parameters.related_links and parameters.related_links + 1
-        with self._database.agent_snapshot(agent_id) as connection:
-            model = self._models.embedder.model
+        with self.database.agent_snapshot(agent_id) as connection:
+            model = self.models.embedder.model
             older = nearest_nodes(connection, agent_id, cut.vectors, model, limit)
-        space = self._models.embedder.space
+        space = self.models.embedder.space
         older = [{node: space.likeness(found[node]) for node in found} for found in older]
-        terms = [terms_of(self._models.lexicon, segment.text) for segment in cut.segments]
+        terms = [terms_of(self.models.lexicon, segment.text) for segment in cut.segments]
         parts = zip(cut.segments, cut.vectors, terms, relations, older, strict=True)
         return [NewMemory(*each) for each in parts]
 
@@ -239,19 +226,20 @@ def _relation(answer: str, language: Language) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Effect:
-    """Writes the memories of messages that are still stored and have none."""
+class CreationEffect:
+    """The results of the models: writes memories of messages that are stored and have none."""
 
     growth: NetworkGrowth
     texts: MessageTexts
     memories: list[NewMemory]
-    refused: Mapping[int, FilterReason]
+    refused: Mapping[int, FilterReason]  # reasons of refused messages (R2)
     changed: ChangedFacts
     wanted: Sequence[int] = ()
     replays: bool = False
     tracks: bool = False
 
     def __call__(self, connection: Connection) -> Mapping[str, Any]:
+        """Write the memories, and the states of the messages; return numbers and ids."""
         agent_id, messages = self.growth.agent_id, self.texts.messages
         quoted = {seq for memory in self.memories for seq in memory.segment.quoted}
         seqs = sorted(quoted.union(message.seq for message in messages))

@@ -129,33 +129,22 @@ class MessageTexts:
         return len(found)
 
 
-class VectorGuard:
-    """Compares the embedder of this process with the one in use, which may change at any time.
+def claim_embedder(database: Database, embedder: Embedder) -> None:
+    """Put an embedder into use; ``WrongEmbedderError`` if another one is in use."""
+    with database.lane_transaction() as connection:
+        claim_model(connection, VectorModel(embedder.model, embedder.dimension))
 
-    Checking when a job is prepared is enough: a lane runs one job at a time, so the job ends before
-    its agent's vectors are replaced.
+
+def check_embedder(connection: Connection, database: Database, embedder: Embedder) -> None:
+    """Raise ``WrongEmbedderError`` for another embedder in use; claim it if there is none.
+
+    It may change at any time. Checking when a job is prepared is enough: a lane runs one job at a
+    time, so the job ends before its agent's vectors are replaced.
     """
-
-    def __init__(self, database: Database, embedder: Embedder) -> None:
-        """Take the embedder that this process writes with."""
-        self._database = database
-        self._embedder = embedder
-
-    def check(self, connection: Connection) -> None:
-        """Raise ``WrongEmbedderError`` for another embedder in use; claim it if there is none."""
-        if held_model(connection) is None:
-            self.claim()
-        else:
-            check_model(connection, self._model)
-
-    def claim(self) -> None:
-        """Put the embedder into use; ``WrongEmbedderError`` if another one is in use."""
-        with self._database.lane_transaction() as connection:
-            claim_model(connection, self._model)
-
-    @property
-    def _model(self) -> VectorModel:
-        return VectorModel(self._embedder.model, self._embedder.dimension)
+    if held_model(connection) is None:
+        claim_embedder(database, embedder)
+    else:
+        check_model(connection, VectorModel(embedder.model, embedder.dimension))
 
 
 _TOKENS_PER_MESSAGE = 4  # what a chat model spends on the role (R14)
@@ -172,6 +161,7 @@ class WindowLimits:
     recent_interactions: int = 8  # … all but the latest
 
 
+@dataclass(frozen=True, slots=True)
 class MessageIndexing:
     """Indexes messages that no creation indexes, and hands over what outgrows the window.
 
@@ -181,25 +171,22 @@ class MessageIndexing:
     kind = JobKind.INDEX_MESSAGES
     triggers_compression = False
 
-    def __init__(self, database: Database, models: SmallModels, limits: WindowLimits) -> None:
-        """Hand over messages above these limits."""
-        self._database = database
-        self._models = models
-        self._limits = limits
-        self._guard = VectorGuard(database, models.embedder)
+    database: Database
+    models: SmallModels
+    limits: WindowLimits  # above these, messages are handed over
 
     def prepare(self, job: Job) -> Effect:
         """Read and embed the messages, and find those that have outgrown the window."""
-        agent_id, models = job.agent_id, self._models
+        agent_id, models = job.agent_id, self.models
         seqs = (job.first_seq or 0, job.last_seq or 0)
-        with self._database.agent_snapshot(agent_id) as connection:
-            self._guard.check(connection)
+        with self.database.agent_snapshot(agent_id) as connection:
+            check_embedder(connection, self.database, self.models.embedder)
             messages = pending_messages.unindexed_messages(connection, agent_id, seqs)
             model = models.embedder.model
             known = message_vectors(connection, agent_id, [m.seq for m in messages], model)
             window = pending_messages.window_messages(connection, agent_id)
             recent = pending_messages.recent_from(
-                connection, agent_id, self._limits.recent_interactions
+                connection, agent_id, self.limits.recent_interactions
             )
         texts = MessageTexts.read(
             messages, Embedded(*known, model), models.embedder, models.lexicon
@@ -207,7 +194,7 @@ class MessageIndexing:
         outgrown = []
         if recent is not None:
             count = models.tokens.count
-            if sum(count(m.text) + _TOKENS_PER_MESSAGE for m in window) > self._limits.tokens:
+            if sum(count(m.text) + _TOKENS_PER_MESSAGE for m in window) > self.limits.tokens:
                 outgrown = [message.seq for message in window if message.seq < recent]
         tracks = is_to_track(messages, models.sentences)
 
@@ -236,38 +223,36 @@ def _hand_over(connection: Connection, agent_id: str, outgrown: list[int]) -> in
     return len(handed)
 
 
+@dataclass(frozen=True, slots=True)
 class ItemIndexing:
     """Indexes items that were written, or whose vectors another embedder made."""
 
     kind = JobKind.INDEX_ITEMS
     triggers_compression = False
 
-    def __init__(self, database: Database, models: SmallModels, *, batch: int = BATCH) -> None:
-        """Index ``batch`` texts in one job."""
-        self._database = database
-        self._models = models
-        self._batch = batch
-        self._guard = VectorGuard(database, models.embedder)
+    database: Database
+    models: SmallModels
 
     def prepare(self, job: Job) -> Effect:
         """Read texts, cut them into terms and embed them."""
-        agent_id, embedder = job.agent_id, self._models.embedder
-        with self._database.agent_snapshot(agent_id) as connection:
-            self._guard.check(connection)
-            found = items.unindexed_items(connection, agent_id, embedder.model, self._batch)
+        agent_id, embedder = job.agent_id, self.models.embedder
+        with self.database.agent_snapshot(agent_id) as connection:
+            check_embedder(connection, self.database, self.models.embedder)
+            found = items.unindexed_items(connection, agent_id, embedder.model, BATCH)
         texts = [each.text for each in found]
-        terms = [Counter(self._models.lexicon.terms(text)) for text in texts]
+        terms = [Counter(self.models.lexicon.terms(text)) for text in texts]
         vectors = embedder.embed(texts)
 
         def effect(connection: Connection) -> Mapping[str, Any]:
             indexed = items.index_items(connection, agent_id, found, terms, vectors, embedder.model)
-            if len(found) == self._batch:
+            if len(found) == BATCH:
                 mailbox.submit_once(connection, agent_id, JobKind.INDEX_ITEMS)
             return {"indexed": indexed}
 
         return effect
 
 
+@dataclass(frozen=True, slots=True)
 class DocumentIndexing:
     """Reads a new file of a document, or indexes its next chunks (R9).
 
@@ -277,29 +262,19 @@ class DocumentIndexing:
     kind = JobKind.INDEX_DOCUMENT
     triggers_compression = False
 
-    def __init__(
-        self,
-        database: Database,
-        models: SmallModels,
-        limits: ExtractionLimits,
-        *,
-        batch: int = DOCUMENT_BATCH,
-    ) -> None:
-        """Take the limits of one file; embed ``batch`` chunks in one job."""
-        self._database = database
-        self._models = models
-        self._limits = limits
-        self._batch = batch
-        self._guard = VectorGuard(database, models.embedder)
+    database: Database
+    models: SmallModels
+    limits: ExtractionLimits  # of one file
+    batch: int = DOCUMENT_BATCH  # chunks in one job
 
     def prepare(self, job: Job) -> Effect:
         """Read the file in a separate process, unless a job has done so; embed chunks."""
         owner, document_id = job.agent_id, int(job.payload["document"])
-        with self._database.agent_snapshot(owner) as connection:
-            self._guard.check(connection)
+        with self.database.agent_snapshot(owner) as connection:
+            check_embedder(connection, self.database, self.models.embedder)
             file = documents.waiting_file(connection, owner, document_id)
             if file is None:
-                waiting = documents.waiting_chunks(connection, owner, document_id, self._batch)
+                waiting = documents.waiting_chunks(connection, owner, document_id, self.batch)
         if file is None:
             index = self._index(job, document_id, list(waiting.values()))
             return lambda connection: index(connection, list(waiting))
@@ -308,7 +283,7 @@ class DocumentIndexing:
     def _read_file(self, job: Job, document_id: int, file: documents.WaitingFile) -> Effect:
         owner, outdated = job.agent_id, {"document": document_id, "outdated": True}
         try:
-            chunks = extract(file.name, file.body, self._limits)
+            chunks = extract(file.name, file.body, self.limits)
         except UnreadableDocumentError as error:
             reason = str(error)
 
@@ -319,7 +294,7 @@ class DocumentIndexing:
                 return {"document": document_id, "refused": True}
 
             return refuse
-        first = chunks[: self._batch]
+        first = chunks[: self.batch]
         texts = [searched_text(file.name, each.shown_path, each.text) for each in first]
         index = self._index(job, document_id, texts)
 
@@ -336,8 +311,8 @@ class DocumentIndexing:
         self, job: Job, document_id: int, texts: Sequence[str]
     ) -> Callable[[Connection, Sequence[int]], Mapping[str, Any]]:
         """Embed chunks; return a function that indexes them by id and queues the next batch."""
-        terms = [Terms(Counter(self._models.lexicon.terms(each))) for each in texts]
-        vectors, model = self._models.embedder.embed(texts), self._models.embedder.model
+        terms = [Terms(Counter(self.models.lexicon.terms(each))) for each in texts]
+        vectors, model = self.models.embedder.embed(texts), self.models.embedder.model
 
         def index(connection: Connection, ids: Sequence[int]) -> Mapping[str, Any]:
             embedded, by_id = Embedded(ids, vectors, model), dict(zip(ids, terms, strict=True))
@@ -352,38 +327,37 @@ class DocumentIndexing:
         return index
 
 
+@dataclass(frozen=True, slots=True)
 class Reembedding:
     """Replaces vectors that another model made, of messages, memories, chunks and items in turn."""
 
     kind = JobKind.REEMBED
     triggers_compression = False
 
-    def __init__(self, database: Database, embedder: Embedder, *, batch: int = BATCH) -> None:
-        """Take the embedder of the new vectors; embed ``batch`` texts in one job."""
-        self._database = database
-        self._embedder = embedder
-        self._batch = batch
+    database: Database
+    embedder: Embedder  # of the new vectors
+    batch: int = BATCH  # texts in one job
 
     def prepare(self, job: Job) -> Effect:
         """Read the next texts and embed them."""
         agent_id, payload = job.agent_id, job.payload
-        model = VectorModel(self._embedder.model, self._embedder.dimension)
+        model = VectorModel(self.embedder.model, self.embedder.dimension)
         begin = reembedding.Place(
             **{each.name: payload.get(each.name, 0) for each in fields(reembedding.Place)}
         )
-        with self._database.agent_snapshot(agent_id) as connection:
+        with self.database.agent_snapshot(agent_id) as connection:
             check_model(connection, model)
-            stale = reembedding.stale_texts(connection, agent_id, model, begin, self._batch)
+            stale = reembedding.stale_texts(connection, agent_id, model, begin, self.batch)
         texts, count = stale.texts, len(stale.messages)
-        of_messages, tokens = encode(self._embedder, texts[:count])
-        vectors = np.vstack([of_messages, self._embedder.embed(texts[count:])])
-        passages = embed_passages(self._embedder, stale.messages)
+        of_messages, tokens = encode(self.embedder, texts[:count])
+        vectors = np.vstack([of_messages, self.embedder.embed(texts[count:])])
+        passages = embed_passages(self.embedder, stale.messages)
 
         def effect(connection: Connection) -> Mapping[str, Any]:
             replaced = reembedding.replace_vectors(
                 connection, agent_id, stale, vectors, model, tokens, passages
             )
-            if len(stale.texts) == self._batch:
+            if len(stale.texts) == self.batch:
                 following = asdict(stale.end(begin))
                 job = mailbox.NewJob(agent_id, JobKind.REEMBED, payload=following)
                 mailbox.insert_job(connection, job)

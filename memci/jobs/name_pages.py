@@ -64,15 +64,6 @@ _EXAMINED = 500  # characters of each message that decide on its language
 
 
 @dataclass(frozen=True, slots=True)
-class Pages:
-    """The store of notes, the token counter, and the rules of agents that set none."""
-
-    store: PageStore
-    counter: TokenCounter
-    rules: PageRules
-
-
-@dataclass(frozen=True, slots=True)
 class _Named:
     page: Page
     seqs: list[int]  # messages that the outline was made of
@@ -97,7 +88,9 @@ class PageNaming:
 
     database: Database
     summarizer: Summarizer
-    pages: Pages
+    store: PageStore  # of notes
+    counter: TokenCounter
+    rules: PageRules  # of agents that set none
     most: int = MOST_NAMED  # pages that one job names
     clock: Callable[[], float] = time.monotonic  # in seconds
 
@@ -113,7 +106,7 @@ class PageNaming:
                 messages = shown_messages(connection, job.agent_id, [page])[page.index]
             if not messages:
                 continue
-            language, count = _language_of(messages), self.pages.counter.count
+            language, count = _language_of(messages), self.counter.count
             outline = outline_of(self.summarizer, messages, language, count)
             done.append(_Named(page, [each.seq for each in messages], outline))
             if self.clock() >= ends:
@@ -124,10 +117,10 @@ class PageNaming:
 
     def _read(self, agent_id: str) -> tuple[list[Page], PageStore, bool]:
         """Return pages to name, a store with the texts of the window, and if more must be read."""
-        texts = prefetch_texts(self.database, self.pages.store, agent_id)
+        texts = prefetch_texts(self.database, self.store, agent_id)
         with self.database.agent_snapshot(agent_id) as connection:
             stored = frozenset(unnamed_pages(connection, agent_id, self.most + 1))
-            spec = window_spec(connection, agent_id, self.pages.counter.count, self.pages.rules)
+            spec = window_spec(connection, agent_id, self.counter.count, self.rules)
             workspace, messages = open_visible(connection, agent_id, texts, spec, stored)
             workspace.settle(messages)
             pages = _pages_to_name(workspace.tree, stored)
@@ -144,7 +137,7 @@ class PageNaming:
     ) -> Mapping[str, Any]:
         """Settle, name and collapse, with the tree locked; return numbers of messages and pages."""
         lock_tree(connection, agent_id)
-        spec = window_spec(connection, agent_id, self.pages.counter.count, self.pages.rules)
+        spec = window_spec(connection, agent_id, self.counter.count, self.rules)
         indexes = [each.page.index for each in done]
         workspace, messages = open_visible(connection, agent_id, texts, spec, indexes)
         workspace.settle(messages)

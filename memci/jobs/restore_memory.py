@@ -82,6 +82,7 @@ def _distinct(texts: Sequence[OriginalText]) -> list[OriginalText]:
     return [texts[index] for index in sorted(kept)]
 
 
+@dataclass(frozen=True, slots=True)
 class MemoryRestoring:
     """Makes a forgotten memory anew: a new node, linked to today's focus.
 
@@ -92,10 +93,9 @@ class MemoryRestoring:
     kind = JobKind.RESTORE
     triggers_compression = True
 
-    def __init__(self, database: Database, models: SmallModels, defaults: MemoryParameters) -> None:
-        """Take the parameters of agents that set none."""
-        self._database = database
-        self._creation = MemoryCreation(database, replace(models, segmenter=_Whole()), defaults)
+    database: Database
+    models: SmallModels
+    defaults: MemoryParameters  # of agents that set none
 
     def prepare(self, job: Job) -> Effect:
         """Cut the memory's text out of its messages, and run the models on it."""
@@ -110,9 +110,10 @@ class MemoryRestoring:
     ) -> Effect:
         seqs = tuple(int(seq) for seq in payload["seqs"])
         made_of = passages(seqs, payload)
-        with self._database.agent_snapshot(agent_id) as connection:
+        with self.database.agent_snapshot(agent_id) as connection:
             original = read_original(connection, agent_id, made_of) or OriginalText("", ())
-        thought = self._creation.think(
+        models = replace(self.models, segmenter=_Whole())
+        thought = MemoryCreation(self.database, models, self.defaults).think(
             agent_id, job_id, lambda _: list(original.parts), wanted=seqs, restored=original.text
         )
         memories = [

@@ -113,19 +113,12 @@ def refusals(
     for key, messages in background.conversations.items():
         earlier = background.earlier[key]
         utterances = [
-            *(
-                _utterance(each.message, status.REMEMBERED if each.made else status.REFUSED)
-                for each in earlier
-            ),
-            *(
-                _utterance(
-                    each,
-                    status.WANTED if each.seq in wanted else status.CANDIDATE,
-                    talk.get(each.seq, 0.0),
-                )
-                for each in messages
-            ),
+            _utterance(each.message, status.REMEMBERED if each.made else status.REFUSED)
+            for each in earlier
         ]
+        for each in messages:
+            own = status.WANTED if each.seq in wanted else status.CANDIDATE
+            utterances.append(_utterance(each, own, talk[each.seq]))
         rows = [known.get(each.message.seq, none) for each in earlier]
         vectors = np.vstack([*rows, texts.rows_of(messages)])
         similarity = _similarity(vectors, texts.space)

@@ -67,6 +67,7 @@ class Summing:
     model: str
 
 
+@dataclass(frozen=True, slots=True)
 class SessionSummaries:
     """Sums up the messages of a session since its last summary, without the latest interactions.
 
@@ -77,27 +78,17 @@ class SessionSummaries:
     kind = JobKind.SUMMARISE
     triggers_compression = False
 
-    def __init__(
-        self,
-        database: Database,
-        summing: Summing,
-        defaults: MemoryParameters,
-        *,
-        max_job_tokens: int = MAX_TOKENS,
-        clock: Callable[[], datetime] = utc_now,
-    ) -> None:
-        """Take the parameters of agents that set none; one job sums up ``max_tokens`` tokens."""
-        self._database = database
-        self._summing = summing
-        self._defaults = defaults
-        self._max_job_tokens = max_job_tokens
-        self._clock = clock
+    database: Database
+    summing: Summing
+    defaults: MemoryParameters  # of agents that set none
+    max_job_tokens: int = MAX_TOKENS  # that one job sums up
+    clock: Callable[[], datetime] = utc_now
 
     def prepare(self, job: Job) -> Effect:
         """Read the new messages, and have them summed up, with no transaction open."""
         now = bool(job.payload.get("now"))
-        with self._database.agent_snapshot(job.agent_id) as connection:
-            parameters = parameters_of(connection, job.agent_id, self._defaults)
+        with self.database.agent_snapshot(job.agent_id) as connection:
+            parameters = parameters_of(connection, job.agent_id, self.defaults)
             conversation = conversation_at(connection, job.agent_id, job.payload.get("seqs", ()))
             last = None if conversation is None else conversation.last()
             if conversation is None or last is None or not parameters.summarization_enabled:
@@ -119,7 +110,7 @@ class SessionSummaries:
         whole = stored.get(None, StoredSummary(conversation.session_id))
         silence = parameters.session_silence
         ended = conversation.session_id is not None and (
-            last.ended or last.received_at + silence <= self._clock()
+            last.ended or last.received_at + silence <= self.clock()
         )
         if not ended and not now:
             whole = self._counted(conversation, whole)
@@ -139,7 +130,7 @@ class SessionSummaries:
         """Count the messages since the last count, or since the summary."""
         from_here = max(whole.counted_seq, whole.through_seq)
         said = conversation.first_messages(after=from_here, through=None, most=MAX_MESSAGES)
-        tokens = message_tokens([each.message for each in said], self._summing.counter.count)
+        tokens = message_tokens([each.message for each in said], self.summing.counter.count)
         return replace(
             whole,
             counted_seq=said[-1].message.seq if said else from_here,
@@ -165,8 +156,8 @@ class SessionSummaries:
                 continue
             messages = [each.message for each in said[:MAX_MESSAGES]]
             cut = len(said) > MAX_MESSAGES
-            count = self._summing.counter.count
-            taken = messages_at_once(messages, self._max_job_tokens, count, more=cut)
+            count = self.summing.counter.count
+            taken = messages_at_once(messages, self.max_job_tokens, count, more=cut)
             whole = taken == len(messages) and not cut
             yield _Continuation(
                 before,
@@ -187,14 +178,14 @@ class SessionSummaries:
             from_seq=before.from_seq or new.messages[0].seq,
             through_seq=new.through,
             text=text,
-            tokens=self._summing.counter.count(text),
-            model=self._summing.model,
+            tokens=self.summing.counter.count(text),
+            model=self.summing.model,
             final=new.final,
         )
 
     def _text(self, messages: Sequence[Message], previous: str, max_tokens: int) -> str:
         """Return a summary of at most ``max_tokens``; the summarizer gets a limit in characters."""
-        count, summarizer = self._summing.counter.count, self._summing.summarizer
+        count, summarizer = self.summing.counter.count, self.summing.summarizer
         source = "\n".join([previous, *(each.text for each in messages)])
         target = max(1, max_tokens * len(source) // max(1, count(source)))
         text = summarizer.summarize(messages, previous, target).strip()

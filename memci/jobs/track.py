@@ -47,35 +47,26 @@ def is_to_track(messages: Sequence[Message], reader: SentenceReader) -> bool:
     return any(_find(messages, reader))
 
 
+@dataclass(frozen=True, slots=True)
 class MessageTracking:
     """Pins key sentences of new messages, and follows plans in them."""
 
     kind = JobKind.TRACK_MESSAGES
     triggers_compression = False
 
-    def __init__(
-        self,
-        database: Database,
-        reader: SentenceReader,
-        counter: TokenCounter,
-        rules: PageRules,
-        *,
-        most: int = MOST_SEARCHED,
-    ) -> None:
-        """Take the rules of agents that set none; one job examines ``most`` messages."""
-        self._database = database
-        self._reader = reader
-        self._counter = counter
-        self._rules = rules
-        self._most = most
+    database: Database
+    reader: SentenceReader
+    counter: TokenCounter
+    rules: PageRules  # of agents that set none
+    most: int = MOST_SEARCHED  # messages that one job examines
 
     def prepare(self, job: Job) -> Effect:
         """Read the next messages, and find key sentences and signs of plans."""
-        with self._database.agent_snapshot(job.agent_id) as connection:
-            waiting = stored_plans.untracked_messages(connection, job.agent_id, self._most)
-            rules = parameters_of(connection, job.agent_id, self._rules)
-        findings = list(_find(waiting.messages, self._reader))
-        return _Effect(job.agent_id, waiting, findings, rules, self._counter)
+        with self.database.agent_snapshot(job.agent_id) as connection:
+            waiting = stored_plans.untracked_messages(connection, job.agent_id, self.most)
+            rules = parameters_of(connection, job.agent_id, self.rules)
+        findings = list(_find(waiting.messages, self.reader))
+        return _Effect(job.agent_id, waiting, findings, rules, self.counter)
 
 
 @dataclass(frozen=True, slots=True)

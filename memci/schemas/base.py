@@ -1,6 +1,7 @@
 """Base classes and types of all schemas: texts, instants, stored JSON."""
 
 import math
+import re
 from datetime import UTC, date, datetime, timedelta
 from typing import Annotated, Any
 
@@ -73,6 +74,17 @@ Text = Annotated[str, AfterValidator(storable)]
 # Ids that others chose: of messages, sessions, users.
 ForeignId = Annotated[Text, StringConstraints(min_length=1, max_length=256)]
 Query = Annotated[Text, StringConstraints(max_length=65_536)]
+
+
+def matching(pattern: str, expected: str) -> AfterValidator:
+    """Refuse a text that does not match the pattern as a whole."""
+
+    def check(text: str) -> str:
+        if not re.fullmatch(pattern, text):
+            raise ValueError(f"expected {expected}")
+        return text
+
+    return AfterValidator(check)
 
 
 def with_words(text: str) -> str:
@@ -154,10 +166,11 @@ def _end_of_day(value: object) -> object:
         raise ValueError(_EXPECTED) from None
 
 
-def expect_in_order(since: datetime | None, until: datetime | None) -> None:
-    """Raise ValueError for an empty span."""
-    if since is not None and until is not None and since >= until:
+def check_span(request: Any) -> Any:
+    """Refuse a request with an empty span, ``since`` to ``until``."""
+    if request.since is not None and request.until is not None and request.since >= request.until:
         raise ValueError("expected since to be before until")
+    return request
 
 
 # The end of a span, exclusive; a day without a time includes that day.

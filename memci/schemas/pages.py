@@ -29,7 +29,7 @@ from memci.domain.pages.render import Rendering
 from memci.domain.pages.tree import PageState, page_state
 from memci.domain.pages.window_text import Format
 from memci.domain.session.plan import LONGEST_STEP, MOST_STEPS, Plan, StepState
-from memci.schemas.base import Answer, BudgetTokens, ForeignId, Request, Text, with_words
+from memci.schemas.base import Answer, BudgetTokens, ForeignId, Request, Text, matching, with_words
 from memci.schemas.reads import ContextMessage
 
 # Of a window beside its tokens.
@@ -172,17 +172,12 @@ Description = Annotated[
 ]
 
 
-def _segment_id(text: str) -> str:
-    if not re.fullmatch(SEGMENT_PATTERN, text):
-        raise ValueError(
-            "expected a short name of small letters a-z, digits and _, a letter first, such as plan"
-        )
-    return text
-
-
 SegmentId = Annotated[
     Text,
-    AfterValidator(_segment_id),
+    matching(
+        SEGMENT_PATTERN,
+        "a short name of small letters a-z, digits and _, a letter first, such as plan",
+    ),
     WithJsonSchema({"type": "string", "pattern": SEGMENT_PATTERN}),
     Field(description="Small letters, digits and _, such as plan: its pages are plan-1, plan-2"),
 ]

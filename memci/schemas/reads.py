@@ -1,6 +1,5 @@
 """Requests and answers of the reads: recall, search and context."""
 
-import re
 from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 from uuid import UUID
@@ -28,19 +27,12 @@ from memci.message import Role
 from memci.schemas import base
 from memci.schemas.messages import ToolCall
 
-
-def _collection(name: str) -> str:
-    if not re.fullmatch(COLLECTION_PATTERN, name):
-        raise ValueError(
-            "expected 1 to 64 of the characters A-Z a-z 0-9 . _ : @ -, not dots alone; "
-            f"{ANOTHER_SCRIPT}"
-        )
-    return name
+_EXPECTED = f"1 to 64 of the characters A-Z a-z 0-9 . _ : @ -, not dots alone; {ANOTHER_SCRIPT}"
 
 
 CollectionName = Annotated[
     base.Text,
-    AfterValidator(_collection),
+    base.matching(COLLECTION_PATTERN, _EXPECTED),
     WithJsonSchema({"type": "string", "pattern": f"^{COLLECTION_PATTERN}$"}),
 ]
 
@@ -161,10 +153,7 @@ class Filters(base.Request):
     tags: Texts | None = Field(None, description="One of these is in the `tags` of its metadata")
     metadata: base.JsonObject | None = Field(None, min_length=1, max_length=64)
 
-    @model_validator(mode="after")
-    def _is_a_span(self) -> Self:
-        base.expect_in_order(self.since, self.until)
-        return self
+    _is_a_span = model_validator(mode="after")(base.check_span)
 
 
 class Scope(Viewpoint):

@@ -1,26 +1,19 @@
 """Trials: recorded questions, asked again under two settings (R11)."""
 
-import re
 from typing import Annotated
 from uuid import UUID
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
 from memci.domain.agent_id import AGENT_ID_PATTERN
-from memci.schemas.base import Answer, ForeignId
+from memci.schemas.base import Answer, ForeignId, matching
 from memci.schemas.reads import ContextRequest
-
-
-def _agent_id(text: str) -> str:
-    if not re.fullmatch(AGENT_ID_PATTERN, text):
-        raise ValueError("expected the id of an agent")
-    return text
 
 
 class RecordedQuestion(ContextRequest):
     """One line of a file of questions: the request of a context, and its agent."""
 
-    agent: Annotated[str, AfterValidator(_agent_id)]
+    agent: Annotated[str, matching(AGENT_ID_PATTERN, "the id of an agent")]
     receipt_id: UUID | None = Field(None, description="Of the recorded context")
     evidence: tuple[ForeignId, ...] = Field((), description="Messages that answer it, if known")
 

@@ -14,7 +14,7 @@ from memci.domain.pages.interaction_outline import Outline
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
 from memci.domain.token_counts import Count
-from memci.jobs.name_pages import MOST_NAMED, PageNaming, Pages
+from memci.jobs.name_pages import MOST_NAMED, PageNaming
 from memci.language.detection import Language
 from memci.message import Message
 from memci.queue.runner import Effect
@@ -71,9 +71,15 @@ class PagesUnderTest:
 
     @property
     def handler(self) -> PageNaming:
-        pages = Pages(PostgresPageStore(self.ada.database), COUNTER, self.rules)
+        store = PostgresPageStore(self.ada.database)
         return PageNaming(
-            self.ada.database, self.summarizer, pages, most=self.most, clock=self.clock
+            self.ada.database,
+            self.summarizer,
+            store,
+            COUNTER,
+            self.rules,
+            most=self.most,
+            clock=self.clock,
         )
 
     @property

@@ -11,7 +11,7 @@ from memci.commands import network_changes, rebuild
 from memci.domain.job import Job, JobKind
 from memci.domain.memory.network_edition import Comparison, compare
 from memci.jobs.consolidate import Consolidation
-from memci.jobs.rebuild import NetworkRebuild, Replay
+from memci.jobs.rebuild import NetworkRebuild
 from memci.jobs.restore_memory import MemoryRestoring
 from memci.queue.lease import Lease
 from memci.queue.runner import Effect
@@ -130,7 +130,7 @@ class Rebuilding:
             Consolidation.kind: Consolidation(
                 ada.database, ada.parameters, ada.models.embedder, clock=ada.clock
             ),
-            NetworkRebuild.kind: NetworkRebuild(ada.database, Replay(*parts, clock=ada.clock)),
+            NetworkRebuild.kind: NetworkRebuild(*parts, clock=ada.clock),
         }
         return handlers[kind]
 

@@ -82,10 +82,7 @@ class Search(base.Request):
     until: Ended | None = None
     limit: Most = 10
 
-    @model_validator(mode="after")
-    def _is_a_span(self) -> Self:
-        base.expect_in_order(self.since, self.until)
-        return self
+    _is_a_span = model_validator(mode="after")(base.check_span)
 
 
 class Summarise(base.Request):
@@ -129,10 +126,7 @@ class FilterMemory(base.Request):
     limit: Most = 20
     after: Annotated[StrictInt | None, Field(ge=1, description="`more` of the last answer")] = None
 
-    @model_validator(mode="after")
-    def _is_a_span(self) -> Self:
-        base.expect_in_order(self.since, self.until)
-        return self
+    _is_a_span = model_validator(mode="after")(base.check_span)
 
     @model_validator(mode="after")
     def _has_a_type(self) -> Self:

@@ -11,6 +11,16 @@ from memci.schemas import pages as schemas
 from memci.schemas.base import Answer, BudgetTokens, Query, Request, Text
 from memci.schemas.json_schema import Schema, schema_answered
 
+_Offset = Annotated[
+    StrictInt, Field(ge=0, le=2**31, description="The next_offset of the part before")
+]
+
+
+class _OnPage(Request):
+    """A request about one page."""
+
+    index: schemas.Index
+
 
 class CreateDetailPage(Request):
     """Write a note: something learned, decided or to be kept. It starts hidden (in sys: open)."""
@@ -39,55 +49,41 @@ class MovePage(Request):
     target: Annotated[schemas.Index, Field(description="Folder, such as usr-0")]
 
 
-class UpdatePage(Request):
+class UpdatePage(_OnPage):
     """Give a page another name or description."""
 
-    index: schemas.Index
     name: schemas.Name | None = None
     description: schemas.Description | None = None
 
 
-class ExpandDetails(Request):
+class ExpandDetails(_OnPage):
     """Open a page in the window: its text or messages, or what a folder holds. Costs tokens."""
 
-    index: schemas.Index
 
-
-class HideDetails(Request):
+class HideDetails(_OnPage):
     """Close a page to free tokens: name and description stay in sight, nothing is lost."""
 
-    index: schemas.Index
 
-
-class RemovePage(Request):
+class RemovePage(_OnPage):
     """Take a page, with all below it, out of the window. restore_page brings it back."""
 
-    index: schemas.Index
 
-
-class RecallPage(Request):
+class RecallPage(_OnPage):
     """Bring a page that the Contents Page lists back into the conversation, open."""
 
-    index: schemas.Index
 
-
-class RestorePage(Request):
+class RestorePage(_OnPage):
     """Put a removed page, with all below it, back into a folder. find_pages finds it."""
 
-    index: schemas.Index
     parent: schemas.Folder
 
 
-class PinPage(Request):
+class PinPage(_OnPage):
     """Keep a page where it is, and open, when others are hidden or archived to make room."""
 
-    index: schemas.Index
 
-
-class UnpinPage(Request):
+class UnpinPage(_OnPage):
     """Let a pinned page be hidden and archived again when room is needed."""
-
-    index: schemas.Index
 
 
 class AutoCollapse(Request):
@@ -104,35 +100,25 @@ class Redo(Request):
     """Do again what you undid last."""
 
 
-class GetPage(Request):
+class GetPage(_OnPage):
     """Read a page's state and what it holds, a long text in parts, without opening it."""
 
-    index: schemas.Index
-    offset: Annotated[
-        StrictInt, Field(ge=0, le=2**31, description="The next_offset of the part before")
-    ] = 0
+    offset: _Offset = 0
 
 
-class GetChildren(Request):
+class GetChildren(_OnPage):
     """List the pages in a folder, those of a large one in parts."""
 
-    index: schemas.Index
     limit: Annotated[StrictInt, Field(ge=1, le=100)] = 50
-    offset: Annotated[
-        StrictInt, Field(ge=0, le=2**31, description="The next_offset of the part before")
-    ] = 0
+    offset: _Offset = 0
 
 
-class GetParent(Request):
+class GetParent(_OnPage):
     """Return the folder of a page."""
 
-    index: schemas.Index
 
-
-class GetAncestors(Request):
+class GetAncestors(_OnPage):
     """List the folders above a page, nearest first."""
-
-    index: schemas.Index
 
 
 class FindPages(Request):

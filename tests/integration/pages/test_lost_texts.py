@@ -17,7 +17,7 @@ from memci.commands.pages.move_texts import TextMigration
 from memci.config.settings import Settings
 from memci.domain.job import JobKind
 from memci.errors import PageStoreError
-from memci.jobs.name_pages import PageNaming, Pages
+from memci.jobs.name_pages import PageNaming
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
 from memci.storage.page_store.choose import choose_page_store, remove_texts
 from memci.storage.page_store.local import FilePageStore, MemoryPageStore
@@ -103,7 +103,7 @@ def test_pages_are_named_despite_a_lost_text(ada, page_store):
     delete_text(page_store, taker.note("This goes."))
     ada.say("Hello to you", role="assistant", session="s1")
     ada.say("Where is Lima?", session="s1")
-    naming = PageNaming(ada.database, OfflineSummarizer(), Pages(page_store, COUNTER, ROOMY))
+    naming = PageNaming(ada.database, OfflineSummarizer(), page_store, COUNTER, ROOMY)
     effect = naming.prepare(ada.job(0, 0))
     with ada.lease().effect() as connection:
         assert effect(connection) == {"settled": 2, "named": 1}

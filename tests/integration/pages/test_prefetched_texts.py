@@ -9,7 +9,7 @@ import pytest
 
 from memci.commands.tools.caller import Caller
 from memci.commands.tools.memory_reads import summary_request
-from memci.jobs.name_pages import PageNaming, Pages
+from memci.jobs.name_pages import PageNaming
 from memci.schemas.tools.memory import Summarise
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
 from memci.storage.page_store.local import MemoryPageStore
@@ -99,7 +99,7 @@ def test_pages_are_named_without_a_text_fetched_under_a_lock(ada, taker, store):
     store.lose(lost)
     ada.say("Hello to you", role="assistant", session="s1")
     ada.say("Where is Lima?", session="s1")
-    naming = PageNaming(ada.database, OfflineSummarizer(), Pages(taker.store, COUNTER, ROOMY))
+    naming = PageNaming(ada.database, OfflineSummarizer(), taker.store, COUNTER, ROOMY)
     effect = naming.prepare(ada.job(0, 0))
     store.requests.clear()
     with ada.lease().effect() as connection:
