@@ -47,16 +47,7 @@ def put_checkpoint(
 ) -> shapes.CheckpointStored:
     """Store a checkpoint; raises ``NotFoundError`` while the agent is being erased."""
     values = [(each.channel, each.version, each.kind, each.body) for each in request.values]
-    fields = {
-        "thread": thread,
-        "namespace": request.namespace,
-        "id": request.id,
-        "parent": request.parent,
-        "kind": request.checkpoint.kind,
-        "body": request.checkpoint.body,
-        "versions": request.versions,
-        "metadata": request.metadata,
-    }
+    fields = {"thread": thread, **dict(request), **dict(request.checkpoint)}
     with _storing(database, agent_id) as connection:
         stored.put_checkpoint(connection, agent_id, fields, values)
     return shapes.CheckpointStored(id=request.id)

@@ -25,18 +25,9 @@ class Grammar:
 
     language: str
     module: str
+    endings: frozenset[str]  # of files
     leaves: frozenset[str]  # symbols without symbols inside
     containers: frozenset[str]  # symbols with symbols inside
-    function: str = "language"  # of the module
-
-
-def _grammar(
-    language: str, leaves: str, containers: str, *, module: str = "", function: str = "language"
-) -> Grammar:
-    name = f"tree_sitter_{module or language}"
-    return Grammar(
-        language, name, frozenset(leaves.split()), frozenset(containers.split()), function
-    )
 
 
 _JAVASCRIPT = "function_declaration generator_function_declaration method_definition"
@@ -44,71 +35,69 @@ _TYPESCRIPT = (
     f"{_JAVASCRIPT} type_alias_declaration enum_declaration interface_declaration"
     " abstract_method_signature function_signature"
 )
+_RUST = (
+    "function_item function_signature_item struct_item enum_item union_item macro_definition"
+    " type_item"
+)
+_CSHARP = (
+    "method_declaration constructor_declaration property_declaration delegate_declaration"
+    " enum_declaration operator_declaration local_function_statement"
+)
+_JAVA = "class_declaration interface_declaration"
 _C = "function_definition preproc_function_def enum_specifier union_specifier type_definition"
 GRAMMARS: Mapping[str, Grammar] = {
-    each.language: each
-    for each in (
-        _grammar("python", "function_definition", "class_definition"),
-        _grammar("javascript", _JAVASCRIPT, "class_declaration class"),
-        _grammar(
-            "typescript", _TYPESCRIPT,
+    language: Grammar(language, f"tree_sitter_{module}", *(frozenset(of.split()) for of in words))
+    for language, module, *words in (
+        ("python", "python", "py pyi pyw", "function_definition", "class_definition"),
+        ("javascript", "javascript", "js mjs cjs jsx", _JAVASCRIPT, "class_declaration class"),
+        (
+            "typescript", "typescript", "ts mts cts", _TYPESCRIPT,
             "class_declaration abstract_class_declaration internal_module module",
-            function="language_typescript",
         ),
-        _grammar(
-            "tsx", _TYPESCRIPT, "class_declaration abstract_class_declaration internal_module",
-            module="typescript", function="language_tsx",
+        (
+            "tsx", "typescript", "tsx", _TYPESCRIPT,
+            "class_declaration abstract_class_declaration internal_module",
         ),
-        _grammar("go", "function_declaration method_declaration type_spec type_alias", ""),
-        _grammar(
-            "rust", "function_item function_signature_item struct_item enum_item union_item"
-            " macro_definition type_item", "impl_item trait_item mod_item",
+        ("go", "go", "go", "function_declaration method_declaration type_spec type_alias", ""),
+        ("rust", "rust", "rs", _RUST, "impl_item trait_item mod_item"),
+        (
+            "java", "java", "java",
+            "method_declaration constructor_declaration annotation_type_declaration",
+            f"{_JAVA} enum_declaration record_declaration",
         ),
-        _grammar(
-            "java", "method_declaration constructor_declaration annotation_type_declaration",
-            "class_declaration interface_declaration enum_declaration record_declaration",
-        ),
-        _grammar("c", f"{_C} struct_specifier", ""),
-        _grammar(
-            "cpp", f"{_C} concept_definition alias_declaration",
+        ("c", "c", "c h", f"{_C} struct_specifier", ""),
+        (
+            "cpp", "cpp", "cc cpp cxx c++ hh hpp hxx h++ ipp cu cuh",
+            f"{_C} concept_definition alias_declaration",
             "class_specifier struct_specifier namespace_definition",
         ),
-        _grammar(
-            "csharp", "method_declaration constructor_declaration property_declaration"
-            " delegate_declaration enum_declaration operator_declaration local_function_statement",
-            "class_declaration interface_declaration struct_declaration record_declaration"
-            " namespace_declaration", module="c_sharp",
+        (
+            "csharp", "c_sharp", "cs csx", _CSHARP,
+            f"{_JAVA} struct_declaration record_declaration namespace_declaration",
         ),
-        _grammar("ruby", "method singleton_method", "class module"),
-        _grammar(
-            "php", "function_definition method_declaration",
-            "class_declaration interface_declaration trait_declaration enum_declaration",
-            function="language_php",
+        ("ruby", "ruby", "rb rake", "method singleton_method", "class module"),
+        (
+            "php", "php", "php phtml", "function_definition method_declaration",
+            f"{_JAVA} trait_declaration enum_declaration",
         ),
-        _grammar("shell", "function_definition", "", module="bash"),
-        _grammar("kotlin", "function_declaration", "class_declaration object_declaration"),
-        _grammar(
-            "swift", "function_declaration init_declaration protocol_function_declaration",
+        ("shell", "bash", "sh bash zsh", "function_definition", ""),
+        (
+            "kotlin", "kotlin", "kt kts", "function_declaration",
+            "class_declaration object_declaration",
+        ),
+        (
+            "swift", "swift", "swift",
+            "function_declaration init_declaration protocol_function_declaration",
             "class_declaration protocol_declaration",
         ),
-        _grammar(
-            "scala", "function_definition function_declaration type_definition",
+        (
+            "scala", "scala", "scala sc",
+            "function_definition function_declaration type_definition",
             "class_definition object_definition trait_definition enum_definition",
         ),
     )
 }  # fmt: skip
-
-_ENDINGS: Mapping[str, str] = {
-    ending: language
-    for language, endings in {
-        "python": "py pyi pyw", "javascript": "js mjs cjs jsx", "typescript": "ts mts cts",
-        "tsx": "tsx", "go": "go", "rust": "rs", "java": "java", "c": "c h",
-        "cpp": "cc cpp cxx c++ hh hpp hxx h++ ipp cu cuh", "csharp": "cs csx", "ruby": "rb rake",
-        "php": "php phtml", "shell": "sh bash zsh", "kotlin": "kt kts", "swift": "swift",
-        "scala": "scala sc",
-    }.items()
-    for ending in endings.split()
-}  # fmt: skip
+_LANGUAGES = {ending: each.language for each in GRAMMARS.values() for ending in each.endings}
 # In the first line of a script without an ending.
 _INTERPRETERS: Mapping[str, str] = {
     "python": "python", "node": "javascript", "bash": "shell", "sh": "shell", "zsh": "shell",
@@ -120,7 +109,7 @@ def language_of_file(name: str, text: str) -> str | None:
     """Return the language of a file by its ending or its first line; None for other files."""
     stem, dot, ending = name.rpartition("/")[2].rpartition(".")
     if dot and stem:
-        return _ENDINGS.get(ending.lower())
+        return _LANGUAGES.get(ending.lower())
     first = text.partition("\n")[0]
     if not first.startswith("#!"):
         return None
@@ -135,7 +124,8 @@ def parser_for(grammar: Grammar) -> Parser:
     from tree_sitter import Language, Parser  # noqa: PLC0415 - loads for code alone
 
     wheel = importlib.import_module(grammar.module)
-    return Parser(Language(getattr(wheel, grammar.function)()))
+    language = getattr(wheel, "language", None) or getattr(wheel, f"language_{grammar.language}")
+    return Parser(Language(language()))
 
 
 if TYPE_CHECKING:

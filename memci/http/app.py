@@ -1,8 +1,8 @@
 """The FastAPI application."""
 
 import signal
-from collections.abc import Iterable
-from socket import socket
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
 
 import anyio.to_thread
 import structlog
@@ -52,7 +52,9 @@ def create_app(runtime: Runtime) -> FastAPI:
     metrics = HttpMetrics()
     metrics.registry.register(LaneCollector(lambda: _gauges(runtime)))
     metrics.registry.register(ModelCollector(lambda: _usage(runtime)))
-    app = FastAPI(title="memci", docs_url=None, redoc_url=None, redirect_slashes=False)
+    app = FastAPI(
+        title="memci", docs_url=None, redoc_url=None, redirect_slashes=False, lifespan=_serving
+    )
     app.state.runtime = runtime
     app.state.gate = Gate(runtime.settings)
     app.state.metrics = metrics
@@ -91,22 +93,20 @@ _GRACE_S = 35
 
 def make_server(app: FastAPI, *, host: str, port: int) -> uvicorn.Server:
     """Return a server that is not running yet; port 0 takes a free one."""
-    return _Server(
+    config = uvicorn.Config(
         app,
-        uvicorn.Config(
-            app,
-            host=host,
-            port=port,
-            loop="uvloop",
-            http="httptools",
-            ws="none",
-            lifespan="off",
-            access_log=False,
-            log_config=None,
-            server_header=False,
-            timeout_graceful_shutdown=_GRACE_S,
-        ),
+        host=host,
+        port=port,
+        loop="uvloop",
+        http="httptools",
+        ws="none",
+        lifespan="on",
+        access_log=False,
+        log_config=None,
+        server_header=False,
+        timeout_graceful_shutdown=_GRACE_S,
     )
+    return uvicorn.Server(config)
 
 
 def serve(app: FastAPI, settings: Settings, *, host: str, port: int) -> None:
@@ -130,18 +130,10 @@ def serve(app: FastAPI, settings: Settings, *, host: str, port: int) -> None:
     server.run()
 
 
-class _Server(uvicorn.Server):
-    """Uvicorn with more threads, which closes the app's resources at the end."""
-
-    def __init__(self, app: FastAPI, config: uvicorn.Config) -> None:
-        super().__init__(config)
-        self._app = app
-
-    async def startup(self, sockets: list[socket] | None = None) -> None:
-        anyio.to_thread.current_default_thread_limiter().total_tokens = _THREADS
-        await super().startup(sockets)
-
-    async def shutdown(self, sockets: list[socket] | None = None) -> None:
-        await super().shutdown(sockets)
-        for close in self._app.state.closing:
-            await close()
+@asynccontextmanager
+async def _serving(app: FastAPI) -> AsyncIterator[None]:
+    """Serve with more threads; close the app's resources at the end."""
+    anyio.to_thread.current_default_thread_limiter().total_tokens = _THREADS
+    yield
+    for close in app.state.closing:
+        await close()

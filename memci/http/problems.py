@@ -78,15 +78,9 @@ async def _on_invalid(_request: Request, error: Exception) -> Response:
     ]
     first = faults[0]
     more = f" ({len(found) - 1} more)" if len(found) > 1 else ""
-    problem = problems.Problem(
-        type=problems.TYPE_PREFIX + problems.ProblemType.INVALID,
-        title="Invalid input",
-        status=422,
-        detail=f"{first.field or 'body'}: {first.detail}{more}",
-        field=first.field,
-        errors=faults,
-    )
-    return answer(problem)
+    detail = f"{first.field or 'body'}: {first.detail}{more}"
+    problem = problems.problem_of(errors.InvalidInputError(detail, field=first.field))
+    return answer(problem.model_copy(update={"errors": faults}))
 
 
 async def _on_http_error(request: Request, error: Exception) -> Response:

@@ -9,7 +9,7 @@ from typing import IO, Annotated, Any, TypeAlias
 from uuid import UUID
 
 from fastapi import Header, Path, Query
-from pydantic import Field, ValidationError, WithJsonSchema
+from pydantic import BaseModel, Field, ValidationError, WithJsonSchema
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
@@ -18,6 +18,7 @@ from starlette.types import Receive
 from starlette.types import Scope as Connection
 
 from memci.api_keys import Scope, authorize
+from memci.broker.names import ReadUse
 from memci.domain.agent_id import AGENT_ID_PATTERN
 from memci.domain.documents import collection_owner
 from memci.domain.pages.window_text import Format
@@ -28,6 +29,7 @@ from memci.runtime import Runtime
 from memci.schemas.base import ForeignId, Instant, Text, matching
 from memci.schemas.documents import DocumentRequest
 from memci.schemas.problems import describe_faults
+from memci.schemas.reads import Fresh
 
 
 class MalformedError(InvalidInputError):
@@ -88,6 +90,14 @@ class Call(Request):
         """The trace span of this request."""
         traceparent: str | None = self.state.traceparent
         return traceparent
+
+    def ask(self, use: ReadUse, agent_id: str, body: BaseModel | None) -> dict[str, Any]:
+        """Let a context worker answer; raises as ``Reads.call``."""
+        request = body.model_dump(mode="json", exclude_unset=True) if body else {}
+        if self.traceparent is not None:
+            request["traceparent"] = self.traceparent
+        wait_ms = body.wait_ms if isinstance(body, Fresh) else 0
+        return self.runtime.reads.call(use, agent_id, request, wait_ms=wait_ms)
 
     def check(self, needed: Scope) -> None:
         """Raise ``ForbiddenError`` if the key lacks a scope."""

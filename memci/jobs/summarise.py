@@ -1,7 +1,7 @@
 """``memci.session.summarise``: continues the rolling summary of a session (R8)."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -92,10 +92,30 @@ class SessionSummaries:
             conversation = conversation_at(connection, job.agent_id, job.payload.get("seqs", ()))
             last = None if conversation is None else conversation.last()
             if conversation is None or last is None or not parameters.summarization_enabled:
-                return _nothing
+                return lambda _: {"summaries": 0}
             plan = self._plan(conversation, last, parameters, now=now)
         made = [self._summary(each, parameters.summary_max_tokens) for each in plan.continuations]
-        return _Effect(job.agent_id, conversation.session_id, plan, made, now)
+
+        def effect(connection: Connection) -> Mapping[str, Any]:
+            saved: list[StoredSummary] = []
+            for new, summary in zip(plan.continuations, made, strict=True):
+                if messages_exist(connection, job.agent_id, [each.seq for each in new.messages]):
+                    save_summary(connection, job.agent_id, summary)
+                    saved.append(summary)
+            if plan.counted is not None:
+                save_count(connection, job.agent_id, plan.counted)
+            # Look again where messages were erased meanwhile.
+            if plan.more or len(saved) < len(made):
+                session_id = conversation.session_id
+                request_summaries(connection, job.agent_id, [session_id], now=now)
+            return {
+                "summaries": len(saved),
+                "messages": sum(len(each.messages) for each in plan.continuations),
+                "through_seq": max((each.through_seq for each in saved), default=None),
+                "tokens": sum(each.tokens for each in saved),
+            }
+
+        return effect
 
     def _plan(
         self,
@@ -193,37 +213,6 @@ class SessionSummaries:
             target = int(min(len(text) - 1, len(text) * max_tokens / tokens * _SHRINK))
             text = summarizer.summarize([], text, target).strip()[:target]
         return text
-
-
-@dataclass(frozen=True, slots=True)
-class _Effect:
-    agent_id: str
-    session_id: str | None
-    plan: _Plan
-    made: Sequence[StoredSummary] = field(default_factory=list)
-    now: bool = False
-
-    def __call__(self, connection: Connection) -> Mapping[str, Any]:
-        saved: list[StoredSummary] = []
-        for new, summary in zip(self.plan.continuations, self.made, strict=True):
-            if messages_exist(connection, self.agent_id, [each.seq for each in new.messages]):
-                save_summary(connection, self.agent_id, summary)
-                saved.append(summary)
-        if self.plan.counted is not None:
-            save_count(connection, self.agent_id, self.plan.counted)
-        # Look again where messages were erased meanwhile.
-        if self.plan.more or len(saved) < len(self.made):
-            request_summaries(connection, self.agent_id, [self.session_id], now=self.now)
-        return {
-            "summaries": len(saved),
-            "messages": sum(len(each.messages) for each in self.plan.continuations),
-            "through_seq": max((each.through_seq for each in saved), default=None),
-            "tokens": sum(each.tokens for each in saved),
-        }
-
-
-def _nothing(_: Connection) -> Mapping[str, Any]:
-    return {"summaries": 0}
 
 
 def _before(

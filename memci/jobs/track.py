@@ -5,6 +5,7 @@ Each message is examined once, in order, after the lane's other work. No model i
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeAlias
 
 from memci.domain.job import Job, JobKind
@@ -66,62 +67,62 @@ class MessageTracking:
             waiting = stored_plans.untracked_messages(connection, job.agent_id, self.most)
             rules = parameters_of(connection, job.agent_id, self.rules)
         findings = list(_find(waiting.messages, self.reader))
-        return _Effect(job.agent_id, waiting, findings, rules, self.counter)
+        return partial(
+            self._write, agent_id=job.agent_id, waiting=waiting, findings=findings, rules=rules
+        )
 
-
-@dataclass(frozen=True, slots=True)
-class _Effect:
-    agent_id: str
-    waiting: stored_plans.Untracked
-    findings: Sequence[_Finding]
-    rules: PageRules
-    counter: TokenCounter
-
-    def __call__(self, connection: Connection) -> Mapping[str, Any]:
-        agent_id, waiting = self.agent_id, self.waiting
+    def _write(
+        self,
+        connection: Connection,
+        *,
+        agent_id: str,
+        waiting: stored_plans.Untracked,
+        findings: Sequence[_Finding],
+        rules: PageRules,
+    ) -> Mapping[str, Any]:
         if stored_plans.tracked_seq(connection, agent_id) != waiting.seq:
             mailbox.submit_once(connection, agent_id, JobKind.TRACK_MESSAGES)
             return {"looked_at": 0, "pinned": 0, "plans": 0}
-        seqs = [each.message.seq for each in self.findings]
-        stored = set(stored_seqs(connection, agent_id, seqs))
-        findings = _with_viewers(
-            connection, agent_id, [t for t in self.findings if t.message.seq in stored]
+        stored = set(stored_seqs(connection, agent_id, [each.message.seq for each in findings]))
+        viewed = _with_viewers(
+            connection, agent_id, [each for each in findings if each.message.seq in stored]
         )
-        count = self._pin(connection, findings) if self.rules.key_messages_enabled else 0
-        plans = 0
-        if self.rules.plan_tracking_enabled:
-            plans = self._follow(connection, findings)
+        count = self._pin(connection, agent_id, viewed, rules) if rules.key_messages_enabled else 0
+        plans = _follow(connection, agent_id, viewed) if rules.plan_tracking_enabled else 0
         stored_plans.note_tracked(connection, agent_id, waiting.until)
         if waiting.more:
             mailbox.submit_once(connection, agent_id, JobKind.TRACK_MESSAGES)
         return {"looked_at": len(waiting.messages), "pinned": count, "plans": plans}
 
-    def _pin(self, connection: Connection, findings: Sequence[_Viewed]) -> int:
+    def _pin(
+        self, connection: Connection, agent_id: str, findings: Sequence[_Viewed], rules: PageRules
+    ) -> int:
         if not any(each.keys for _, each in findings):
             return 0
-        lock_tree(connection, self.agent_id)
-        current = read_pins(connection, self.agent_id)
-        refused = refused_pins(connection, self.agent_id)
+        lock_tree(connection, agent_id)
+        current = read_pins(connection, agent_id)
+        refused = refused_pins(connection, agent_id)
         found = list(_pins(findings, current.last))
-        done = pinned(found, current.pins, refused, self.rules, self.counter.count)
-        save_pins(connection, self.agent_id, done.added, (), done.taken_down)
+        done = pinned(found, current.pins, refused, rules, self.counter.count)
+        save_pins(connection, agent_id, done.added, (), done.taken_down)
         return len(done.added)
 
-    def _follow(self, connection: Connection, findings: Sequence[_Viewed]) -> int:
-        """Update the plans by the messages; return the number of changes."""
-        plans: dict[Viewer, Plan | None] = {}
-        changed = 0
-        for viewer, each in findings:
-            if not each.plan:
-                continue
-            if viewer not in plans:
-                plans[viewer] = stored_plans.read_plan(connection, self.agent_id, viewer)
-            before = plans[viewer]
-            plan = plans[viewer] = follow(before, each.message, each.plan, viewer.user_id)
-            if plan is not None and plan is not before:
-                stored_plans.save_plan(connection, self.agent_id, plan)
-                changed += 1
-        return changed
+
+def _follow(connection: Connection, agent_id: str, findings: Sequence[_Viewed]) -> int:
+    """Update the plans by the messages; return the number of changes."""
+    plans: dict[Viewer, Plan | None] = {}
+    changed = 0
+    for viewer, each in findings:
+        if not each.plan:
+            continue
+        if viewer not in plans:
+            plans[viewer] = stored_plans.read_plan(connection, agent_id, viewer)
+        before = plans[viewer]
+        plan = plans[viewer] = follow(before, each.message, each.plan, viewer.user_id)
+        if plan is not None and plan is not before:
+            stored_plans.save_plan(connection, agent_id, plan)
+            changed += 1
+    return changed
 
 
 def _find(messages: Sequence[Message], reader: SentenceReader) -> Iterator[_Finding]:

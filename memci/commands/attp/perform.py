@@ -197,31 +197,22 @@ def _changes(answers: Sequence[Answer], before: int, over: int) -> AttpChanges:
 
 def succeeded(target: str, outcome: Outcome, changes: AttpChanges) -> AttpAnswer:
     """Return the answer to code that ended without an error."""
-    document = {
-        "status": AttpStatus.SUCCESS.value,
-        "target": target or None,
-        "printed": outcome.printed or None,
-        "result": outcome.result,
-        "changes": changes.model_dump(mode="json"),
-    }
-    return AttpAnswer(
-        text=to_toml(document),
+    return _answer(
         status=AttpStatus.SUCCESS,
         target=target,
-        result=outcome.result,
         printed=outcome.printed,
+        result=outcome.result,
         changes=changes,
     )
 
 
 def _failed(target: str, error: str, printed: str = "") -> AttpAnswer:
-    status = AttpStatus.FAIL
-    document = {
-        "status": status.value,
-        "target": target or None,
-        "error": error,
-        "printed": printed or None,
-    }
-    return AttpAnswer(
-        text=to_toml(document), status=status, target=target, error=error, printed=printed
-    )
+    return _answer(status=AttpStatus.FAIL, target=target, error=error, printed=printed)
+
+
+def _answer(**fields: Any) -> AttpAnswer:
+    """Return an answer with its text for the model, which holds the fields in their order."""
+    answer = AttpAnswer(text="", **fields)
+    written = answer.model_dump(mode="json")
+    shown = {name: written[name] for name in fields if name == "result" or written[name] != ""}
+    return answer.model_copy(update={"text": to_toml(shown)})

@@ -113,17 +113,12 @@ class PageCommands:
 
     @contextmanager
     def dry_run(
-        self,
-        agent_id: str,
-        actor: Actor,
-        *,
-        session_id: str | None = None,
-        form: Format = Format.MARKDOWN,
+        self, agent_id: str, actor: Actor, *, session_id: str | None = None
     ) -> Iterator[OperationContext]:
         """Yield a context that is never saved; raises ``NotFoundError`` for no agent."""
         prefetched = self._prefetched(agent_id, (), session_id)
         with snapshot_of(self.database, agent_id) as connection:
-            yield prefetched.open(connection, agent_id, actor, session_id, form)
+            yield prefetched.open(connection, agent_id, actor, session_id)
 
     def open(
         self,

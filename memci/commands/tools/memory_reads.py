@@ -96,17 +96,9 @@ def moment(at: datetime | None) -> str:
 
 def filter_memory(connection: Connection, caller: Caller, request: FilterMemory) -> FoundList:
     """Return memories or messages that meet all criteria, as far as the caller may see them."""
-    criteria = {
-        "in_session": request.session,
-        "since": request.since,
-        "until": request.until,
-        "after": request.after,
-        "name": request.name,
-        "role": request.role,
-        "metadata": request.metadata,
-    }
+    criteria = request.model_dump(exclude={"what", "session", "limit"})
+    criteria["in_session"] = request.session
     if request.what == "memories":
-        criteria["type"] = request.type
         visibility = Visibility(request.session or caller.session_id, caller.user_id)
         rows = filtered_memories(
             connection, caller.agent_id, visibility, criteria, request.limit + 1

@@ -130,7 +130,6 @@ class _Reader(HTMLParser):
         elif tag == "tr":
             self._end_row()
             self.end_block()
-            self._cells, self._only_heads = [], True
         elif self._in_cell:
             self._text.append(" ")
         else:
@@ -147,7 +146,6 @@ class _Reader(HTMLParser):
     def _end_cell(self) -> None:
         if self._in_cell and self._cells is not None:
             self._cells.append("".join(self._text))
-        if self._in_cell:
             self._text.clear()
         self._in_cell = False
 

@@ -136,7 +136,6 @@ class Relay:
     state: str | None = None
     # True if the whole answer was read.
     whole: bool = False
-    _opened: list[httpx.Response] = field(default_factory=list)
 
     async def run(
         self, ask: Callable[[], Awaitable[httpx.Response]], receive: Receive, send: Send
@@ -149,15 +148,13 @@ class Relay:
 
         async def work() -> None:
             response = await ask()
-            self._opened.append(response)
-            await self._pass_on(response, send)
-
-        try:
-            await _run_while_connected(receive, work)
-        finally:
-            with anyio.CancelScope(shield=True):
-                for response in self._opened:
+            try:
+                await self._pass_on(response, send)
+            finally:
+                with anyio.CancelScope(shield=True):
                     await response.aclose()
+
+        await _run_while_connected(receive, work)
 
     async def _pass_on(self, response: httpx.Response, send: Send) -> None:
         is_error = response.status_code >= _ERROR_FROM

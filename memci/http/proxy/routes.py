@@ -1,7 +1,7 @@
 """``/proxy/{agent}/v1``: requests of OpenAI's clients, passed on with a memory."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import partial
 
 import httpx
@@ -39,9 +39,9 @@ class Proxy:
     def routes(self) -> list[Route]:
         """Return the proxy's routes."""
         return [
-            _route("/chat/completions", self._chat, ["POST"]),
-            _route("/models", self._models, ["GET"]),
-            _route("/models/{model:path}", self._models, ["GET"]),
+            _Endpoint("/chat/completions", self._chat, "POST").route,
+            _Endpoint("/models", self._models, "GET").route,
+            _Endpoint("/models/{model:path}", self._models, "GET").route,
         ]
 
     async def _chat(self, call: Call, agent_id: str, receive: Receive, send: Send) -> None:
@@ -113,9 +113,9 @@ class Proxy:
 class _Endpoint:
     """An ASGI application: Starlette would take a function for one that returns a response."""
 
-    def __init__(self, answer: Callable[..., object]) -> None:
+    def __init__(self, path: str, answer: Callable[..., Awaitable[None]], method: str) -> None:
         self._answer = answer
-        self.route: Route | None = None
+        self.route = Route(_PATH + path, self, methods=[method], include_in_schema=False)
 
     async def __call__(self, scope: Connection, receive: Receive, send: Send) -> None:
         scope["route"] = self.route  # for the metrics
@@ -123,7 +123,7 @@ class _Endpoint:
         call = Call(scope, receive, max_bytes=gate.max_request_bytes)
         agent_id = call.path_params["agent"]
         with bound_contextvars(agent_id=agent_id):
-            await self._answer(call, agent_id, receive, send)  # type: ignore[misc]
+            await self._answer(call, agent_id, receive, send)
 
 
 async def _no_provider(_: Request) -> Response:
@@ -137,9 +137,3 @@ async def _no_provider(_: Request) -> Response:
 WITHOUT_PROVIDER = Route(
     _PATH + "/{path:path}", _no_provider, methods=["GET", "POST"], include_in_schema=False
 )
-
-
-def _route(path: str, answer: Callable[..., object], methods: list[str]) -> Route:
-    endpoint = _Endpoint(answer)
-    endpoint.route = Route(_PATH + path, endpoint, methods=methods, include_in_schema=False)
-    return endpoint.route

@@ -41,10 +41,7 @@ def search_items(agent: AgentId, body: schemas.ItemSearch, call: Call) -> schema
     """List items by namespace and value; with a query those first that fit it best."""
     if not (body.query and body.query.strip()):
         return listed(call.runtime.database, agent, body)
-    request = body.model_dump(mode="json", exclude_unset=True)
-    if call.traceparent is not None:
-        request["traceparent"] = call.traceparent
-    return schemas.ItemList.model_validate(call.runtime.reads.call("items", agent, request))
+    return schemas.ItemList.model_validate(call.ask("items", agent, body))
 
 
 @item_routes.read.post("/agents/{agent}/items/namespaces")

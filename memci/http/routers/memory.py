@@ -1,10 +1,7 @@
 """Routes for messages, recall, search, context and summaries."""
 
-from typing import Any
-
 from pydantic import TypeAdapter
 
-from memci.broker.names import ReadUse
 from memci.domain.job import JobSource
 from memci.http.documentation import CONFLICT
 from memci.http.request import AgentId, Call, Cursor, IdempotencyKey, Limit, SessionId
@@ -75,21 +72,21 @@ def recall(
     agent: AgentId, body: schemas.RecallRequest, call: Call
 ) -> schemas.RecallText | schemas.RecallAnswer:
     """Search the memory network from what the agent is talking about, outwards."""
-    return _RECALL_ANSWERS.validate_python(_read(call, "recall", agent, body))
+    return _RECALL_ANSWERS.validate_python(call.ask("recall", agent, body))
 
 
 @routes.read.post("/agents/{agent}/search")
 def search(agent: AgentId, body: schemas.SearchRequest, call: Call) -> schemas.SearchAnswer:
     """Search messages, memories, pages, pins, plans and documents by meaning and by words."""
     call.check_collections(body.collections)
-    return schemas.SearchAnswer.model_validate(_read(call, "search", agent, body))
+    return schemas.SearchAnswer.model_validate(call.ask("search", agent, body))
 
 
 @routes.read.post("/agents/{agent}/context")
 def context(agent: AgentId, body: schemas.ContextRequest, call: Call) -> schemas.ContextAnswer:
     """Assemble the messages that a model should see, within a token budget."""
     call.check_collections(body.collections)
-    return schemas.ContextAnswer.model_validate(_read(call, "assemble", agent, body))
+    return schemas.ContextAnswer.model_validate(call.ask("assemble", agent, body))
 
 
 @routes.read.get("/agents/{agent}/summaries")
@@ -107,11 +104,4 @@ def list_summaries(
 @routes.read.post("/agents/{agent}/handover")
 def handover(agent: AgentId, body: HandoverRequest, call: Call) -> HandoverAnswer:
     """Write one document with all that another agent needs to continue a session."""
-    return HandoverAnswer.model_validate(_read(call, "handover", agent, body))
-
-
-def _read(call: Call, use: ReadUse, agent: str, body: schemas.Fresh) -> dict[str, Any]:
-    request = body.model_dump(mode="json", exclude_unset=True)
-    if call.traceparent is not None:
-        request["traceparent"] = call.traceparent
-    return call.runtime.reads.call(use, agent, request, wait_ms=body.wait_ms)
+    return HandoverAnswer.model_validate(call.ask("handover", agent, body))

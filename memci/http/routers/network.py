@@ -158,9 +158,7 @@ def compare_rebuilt(
     agent: AgentId, call: Call, body: network_editions.ComparisonRequest | None = None
 ) -> network_editions.ComparisonAnswer:
     """Compare the rebuilt network with the current one."""
-    fields = body.model_dump(mode="json", exclude_unset=True) if body else {}
-    answer = call.runtime.reads.call("compare", agent, fields, wait_ms=0)
-    return network_editions.ComparisonAnswer.model_validate(answer)
+    return network_editions.ComparisonAnswer.model_validate(call.ask("compare", agent, body))
 
 
 @routes.admin.post("/agents/{agent}/rebuild/switch", status_code=202, responses=CONFLICT)

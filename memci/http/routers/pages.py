@@ -3,10 +3,9 @@
 from collections.abc import Callable
 from typing import Annotated, Any
 
-from fastapi import Body, Path, Query
+from fastapi import Body, Depends, Path, Query
 from starlette.convertors import Convertor, register_url_convertor
 
-from memci.commands.pages.perform import ToolRequest
 from memci.domain.pages.page import Lifecycle
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.window_text import Format
@@ -20,7 +19,7 @@ from memci.schemas.attp import AttpAnswer, AttpRequest
 from memci.schemas.base import Request
 from memci.schemas.tools.format_names import ToolFormat
 from memci.schemas.tools.pages import GetPage
-from memci.schemas.tools.table import BY_NAME, TOOLS, About, Tool, written
+from memci.schemas.tools.table import TOOLS, About, Tool, written
 
 
 class _PageIndex(Convertor[str]):
@@ -81,47 +80,39 @@ def read_page(
 ) -> schemas.PageText:
     """Return a page and its content, in whichever state it is."""
     request = GetPage.model_construct(index=index, offset=0)
-    page: schemas.PageText = _run(call, agent, BY_NAME["get_page"], request)
+    page: schemas.PageText = _run(call, agent, "get_page", request)
     return page
 
 
 def _endpoint(tool: Tool) -> Callable[..., Any]:
-    def with_body(
+    def endpoint(
         agent: AgentId,
         request: Any,
         call: Call,
         session_id: SessionId = None,
         form: WindowFormat = Format.MARKDOWN,
     ) -> Any:
-        return _run(call, agent, tool, request, session_id, form)
+        return _run(call, agent, tool.name, request, session_id, form)
 
-    def without_body(
-        agent: AgentId,
-        call: Call,
-        session_id: SessionId = None,
-        form: WindowFormat = Format.MARKDOWN,
-    ) -> Any:
-        return _run(call, agent, tool, tool.request(), session_id, form)
-
-    endpoint = with_body if tool.request.model_fields else without_body
     endpoint.__name__ = tool.name
     endpoint.__doc__ = tool.help
-    endpoint.__annotations__ |= {"return": tool.answer}
-    if endpoint is with_body:
-        endpoint.__annotations__["request"] = tool.request
+    # A tool without arguments takes no body.
+    body: Any = tool.request if tool.request.model_fields else Annotated[Any, Depends(tool.request)]
+    endpoint.__annotations__ |= {"return": tool.answer, "request": body}
     return endpoint
 
 
 def _run(
     call: Call,
     agent: str,
-    tool: Tool,
+    tool: str,
     request: Request,
     session: str | None = None,
     form: Format = Format.MARKDOWN,
 ) -> Any:
-    commands, asked = call.runtime.page_commands, [ToolRequest(tool, request)]
-    return commands.run(agent, Actor.DEVELOPER, asked, session_id=session, form=form)[0]
+    """Use a tool as a developer."""
+    run = call.runtime.tools.run
+    return run(agent, Actor.DEVELOPER, tool, request, session_id=session, form=form)
 
 
 for _tool in TOOLS:
@@ -146,7 +137,8 @@ def add_pin(
     agent: AgentId, body: schemas.Pin, call: Call, session_id: SessionId = None
 ) -> schemas.PinChange:
     """Pin a text, or the text of a message, until it is unpinned."""
-    return _change_pins(call, agent, body, session_id)
+    change: schemas.PinChange = _run(call, agent, "pin", body, session_id)
+    return change
 
 
 @routes.write.delete("/agents/{agent}/pins/{pin}")
@@ -157,15 +149,8 @@ def take_down_pin(
     session_id: SessionId = None,
 ) -> schemas.PinChange:
     """Unpin a text."""
-    return _change_pins(call, agent, schemas.Unpin(pin=pin), session_id)
-
-
-def _change_pins(
-    call: Call, agent: str, pin: schemas.Pin | schemas.Unpin, session_id: str | None
-) -> schemas.PinChange:
-    name = "pin" if isinstance(pin, schemas.Pin) else "unpin"
-    change: Any = call.runtime.tools.run(agent, Actor.DEVELOPER, name, pin, session_id=session_id)
-    return schemas.PinChange.model_validate(change)
+    change: schemas.PinChange = _run(call, agent, "unpin", schemas.Unpin(pin=pin), session_id)
+    return change
 
 
 @routes.read.get("/agents/{agent}/plan")
@@ -182,9 +167,8 @@ def update_plan(
 
     Steps of which half are in the plan already change it; other steps replace it.
     """
-    run = call.runtime.tools.run
-    plan: Any = run(agent, Actor.DEVELOPER, "update_plan", body, session_id=session_id)
-    return schemas.PlanAnswer.model_validate(plan)
+    plan: schemas.PlanAnswer = _run(call, agent, "update_plan", body, session_id)
+    return plan
 
 
 @routes.write.post("/agents/{agent}/pages/attp")
