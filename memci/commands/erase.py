@@ -222,10 +222,7 @@ def _preempted_lane(
         with suppress(errors.FencedOffError, errors.UnavailableError):
             with lease.effect(durable=False) as connection:
                 freed = mailbox.free(connection, agent_id)
-            if freed.wake_lane:
-                wakeups.wake_lane(agent_id)
-            if freed.wake_compress:
-                wakeups.wake_compress(agent_id)
+            freed.publish(wakeups, agent_id)
 
 
 def _repeat_memories(connection: Connection, agent_id: str, seqs: Sequence[int]) -> str | None:
@@ -263,7 +260,6 @@ def _write_receipt(connection: Connection, agent_id: str, body: Mapping[str, Any
     return ReceiptAnswer(id=receipt_id, kind=KIND, body=dict(body), created_at=created_at)
 
 
-NOTHING = ErasurePreview(message_ids=[], messages=[], memories=0, entities=0, forgotten=0, again=0)
 _MOST_SHOWN = 200
 
 

@@ -10,12 +10,11 @@ from memci.storage import messages
 from memci.storage.session import Database
 
 
-def cancel(database: Database, wakeups: Wakeups, agent_id: str, job_id: UUID) -> UUID:
+def cancel(database: Database, wakeups: Wakeups, agent_id: str, job_id: UUID) -> None:
     """Take a queued job out of the mailbox; its messages stay stored and searchable."""
     with database.agent_transaction(agent_id) as connection:
         lane_control.cancel(connection, agent_id, job_id)
     wakeups.wake_lane(agent_id)
-    return job_id
 
 
 def replay(
@@ -43,7 +42,7 @@ def replay(
     return watched
 
 
-def discard(database: Database, wakeups: Wakeups, agent_id: str, job_id: UUID) -> UUID:
+def discard(database: Database, wakeups: Wakeups, agent_id: str, job_id: UUID) -> None:
     """Remove a dead job for good; its messages stay stored and searchable.
 
     A broker message that could not be read is removed as well.
@@ -52,7 +51,6 @@ def discard(database: Database, wakeups: Wakeups, agent_id: str, job_id: UUID) -
         lane_control.discard(connection, agent_id, job_id)
         messages.delete_dead_letter(connection, agent_id, job_id)
     wakeups.wake_lane(agent_id)
-    return job_id
 
 
 def pause(database: Database, agent_id: str) -> LaneAnswer:

@@ -52,10 +52,7 @@ def run(
             freed = free(connection, agent_id)
             import_rows.save_note_texts(connection, store, agent_id, archive)
         from_agent_id = archive.manifest.agent_id
-    if freed.wake_lane:
-        wakeups.wake_lane(agent_id)
-    if freed.wake_compress:
-        wakeups.wake_compress(agent_id)
+    freed.publish(wakeups, agent_id)
     return ImportAnswer(
         agent_id=agent_id,
         from_agent_id=from_agent_id,

@@ -62,13 +62,11 @@ def _too_costly(limits: ExtractionLimits) -> UnreadableDocumentError:
 
 def _chunk(fields: dict[str, Any]) -> Chunk:
     """Return a chunk without U+0000, which no database stores."""
-    texts = {
-        name: each.replace("\x00", "") for name, each in fields.items() if isinstance(each, str)
-    }
     cleaned = {
-        **texts,
-        "kind": ChunkKind(fields["kind"]),
-        "path": tuple(each.replace("\x00", "") for each in fields["path"]),
-        "language": texts["language"][:_LONGEST_LANGUAGE],
+        name: each.replace("\x00", "") if isinstance(each, str) else each
+        for name, each in fields.items()
     }
-    return Chunk(**{**fields, **cleaned})
+    cleaned["kind"] = ChunkKind(cleaned["kind"])
+    cleaned["path"] = tuple(each.replace("\x00", "") for each in cleaned["path"])
+    cleaned["language"] = cleaned["language"][:_LONGEST_LANGUAGE]
+    return Chunk(**cleaned)

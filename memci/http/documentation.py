@@ -1,5 +1,6 @@
 """OpenAPI, and a page that shows it without resources from the network."""
 
+from functools import cache, partial
 from importlib.resources import files
 from typing import Any
 
@@ -55,14 +56,7 @@ CONFLICT = described(409)
 
 def install(app: FastAPI) -> None:
     """Serve /openapi.json and /docs."""
-    schema: dict[str, Any] = {}
-
-    def openapi() -> dict[str, Any]:
-        if not schema:
-            schema.update(_openapi(app))
-        return schema
-
-    app.openapi = openapi  # type: ignore[method-assign]
+    app.openapi = cache(partial(_openapi, app))  # type: ignore[method-assign]
     page = files("memci.http").joinpath("docs.html").read_text()
 
     @app.get("/docs", include_in_schema=False)

@@ -12,7 +12,6 @@ from memci.jobs.index import (
     ItemIndexing,
     MessageIndexing,
     Reembedding,
-    WindowLimits,
 )
 from memci.jobs.name_pages import PageNaming
 from memci.jobs.rebuild import NetworkRebuild
@@ -32,12 +31,12 @@ def all_jobs(
     database: Database, models: SmallModels, settings: Settings, page_store: PageStore
 ) -> Mapping[str, Handler]:
     """Return the handler of every kind of job."""
-    window = WindowLimits(_WINDOW_SHARE * settings.pages.window_max_tokens)
+    window_tokens = _WINDOW_SHARE * settings.pages.window_max_tokens
 
     summing = Summing(models.summarizer, models.tokens, settings.model_of("summarizer").model)
     requests = SummaryRequests(settings.memory)
     creation = MemoryCreation(database, models, settings.memory)
-    indexing = MessageIndexing(database, models, window)
+    indexing = MessageIndexing(database, models, window_tokens)
     consolidation = Consolidation(database, settings.memory, models.embedder)
     handlers: list[Handler] = [
         WithSummaryRequests(creation, requests.of_messages),

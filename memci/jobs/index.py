@@ -154,14 +154,6 @@ DOCUMENT_BATCH = 128
 
 
 @dataclass(frozen=True, slots=True)
-class WindowLimits:
-    """When ``auto`` messages are handed over (R19)."""
-
-    tokens: float  # above so many tokens in the window …
-    recent_interactions: int = 8  # … all but the latest
-
-
-@dataclass(frozen=True, slots=True)
 class MessageIndexing:
     """Indexes messages that no creation indexes, and hands over what outgrows the window.
 
@@ -173,7 +165,9 @@ class MessageIndexing:
 
     database: Database
     models: SmallModels
-    limits: WindowLimits  # above these, messages are handed over
+    # With more tokens in the window, all ``auto`` messages but the latest are handed over (R19).
+    window_tokens: float
+    recent_interactions: int = 8
 
     def prepare(self, job: Job) -> Effect:
         """Read and embed the messages, and find those that have outgrown the window."""
@@ -185,16 +179,14 @@ class MessageIndexing:
             model = models.embedder.model
             known = message_vectors(connection, agent_id, [m.seq for m in messages], model)
             window = pending_messages.window_messages(connection, agent_id)
-            recent = pending_messages.recent_from(
-                connection, agent_id, self.limits.recent_interactions
-            )
+            recent = pending_messages.recent_from(connection, agent_id, self.recent_interactions)
         texts = MessageTexts.read(
             messages, Embedded(*known, model), models.embedder, models.lexicon
         )
         outgrown = []
         if recent is not None:
             count = models.tokens.count
-            if sum(count(m.text) + _TOKENS_PER_MESSAGE for m in window) > self.limits.tokens:
+            if sum(count(m.text) + _TOKENS_PER_MESSAGE for m in window) > self.window_tokens:
                 outgrown = [message.seq for message in window if message.seq < recent]
         tracks = is_to_track(messages, models.sentences)
 

@@ -234,10 +234,7 @@ class LaneLoop:
 
     def _publish(self, lease: Lease, freed: mailbox.Freed) -> None:
         self.lease_renewal.stop_renewing(lease)
-        if freed.wake_lane:
-            self.wakeups.wake_lane(lease.agent_id)
-        if freed.wake_compress:
-            self.wakeups.wake_compress(lease.agent_id)
+        freed.publish(self.wakeups, lease.agent_id)
 
     def _is_over(self, deadline: float) -> bool:
         return self.stopping.is_set() or time.monotonic() >= deadline

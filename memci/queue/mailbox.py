@@ -12,6 +12,7 @@ from uuid import UUID, uuid4
 
 from sqlalchemy import Connection
 
+from memci.broker.wakeup import Wakeups
 from memci.domain.agent_id import no_agent
 from memci.domain.job import Job, JobKind, JobSource
 from memci.queue.lease import Lease
@@ -239,6 +240,13 @@ class Freed:
 
     wake_lane: bool
     wake_compress: bool
+
+    def publish(self, wakeups: Wakeups, agent_id: str) -> None:
+        """Publish them."""
+        if self.wake_lane:
+            wakeups.wake_lane(agent_id)
+        if self.wake_compress:
+            wakeups.wake_compress(agent_id)
 
 
 def begin_head(connection: Connection, lease: Lease) -> Job | None:

@@ -9,7 +9,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from memci.domain.job import Job, JobKind, JobSource
-from memci.jobs.index import MessageIndexing, WindowLimits
+from memci.jobs.index import MessageIndexing
 from memci.message import NewMessage, Remember, Role
 from memci.queue import lane_control
 from memci.queue.intake import Append, append_in, remember_stored
@@ -23,7 +23,7 @@ class Mailbox:
     def __init__(self, ada: AgentUnderTest) -> None:
         self.ada = ada
         # Only the last interaction fits in the window.
-        self.indexing = MessageIndexing(ada.database, ada.models, WindowLimits(1, 1))
+        self.indexing = MessageIndexing(ada.database, ada.models, 1, 1)
 
     def append(
         self,

@@ -44,11 +44,8 @@ def erase_messages(
             page_indexes=found.indexes,
             pins=find_pins(database, agent, words, most=body.k),
         )
-        if not (which.message_ids or which.page_indexes or which.pins):
-            preview_result = erase.NOTHING
-        else:
-            preview_result = erase.preview(database, store, agent, which, words)
-        return preview_result.model_copy(update={"unread": found.unread})
+        preview = erase.preview(database, store, agent, which, words)
+        return preview.model_copy(update={"unread": found.unread})
     if body.preview:
         return erase.preview(database, store, agent, which)
     pages = runtime.page_commands

@@ -1,6 +1,7 @@
 """Arguments of the page tools, which models read, and the short answers for models (P4, P15)."""
 
 from collections.abc import Mapping
+from itertools import chain
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, StrictInt
@@ -142,9 +143,10 @@ class _Brief(Answer):
     """A short form of an answer: null instead of anything empty."""
 
     @classmethod
-    def of(cls, answer: Answer, **values: Any) -> Self:
-        """Return the short form with the fields of an answer, but for these values."""
-        known = {name: getattr(answer, name, None) for name in cls.model_fields} | values
+    def of(cls, *answers: Answer, **values: Any) -> Self:
+        """Return the short form with the fields of answers, but for these values."""
+        known = dict(chain.from_iterable(answers))
+        known = {name: known.get(name) for name in cls.model_fields} | values
         return cls(**{name: None if each in ("", []) else each for name, each in known.items()})
 
 
@@ -203,11 +205,9 @@ def answer_for_model(answer: Answer) -> dict[str, Any]:
         case schemas.PageChange(page=page):
             brief: Answer = ChangeBrief.of(
                 page,
+                answer,
                 pinned=page.pinned or None,
                 changed=[each for each in answer.changed if each != page.index],
-                collapsed=answer.collapsed,
-                tokens_before=answer.tokens_before,
-                tokens_after=answer.tokens_after,
                 over=answer.over or None,
             )
         case schemas.PageText(page=page):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from memci.domain.job import Job, JobKind
-from memci.jobs.index import MessageIndexing, WindowLimits
+from memci.jobs.index import MessageIndexing
 from tests.support.network import AgentUnderTest
 
 
@@ -22,8 +22,7 @@ def handed_over(ada: AgentUnderTest) -> list[Any]:
 
 
 def index(ada: AgentUnderTest, job: Job, tokens: int, recent: int) -> Any:
-    limits = WindowLimits(tokens, recent)
-    handler = MessageIndexing(ada.database, ada.models, limits)
+    handler = MessageIndexing(ada.database, ada.models, tokens, recent)
     effect = handler.prepare(job)
     with ada.lease().effect() as connection:
         return effect(connection)

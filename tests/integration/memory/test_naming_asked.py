@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memci.jobs.index import MessageIndexing, WindowLimits
+from memci.jobs.index import MessageIndexing
 from memci.queue.job_requests import MAX_UNSETTLED
 from tests.support.naming import BACKUP, ROOM, PagesUnderTest
 
@@ -41,8 +41,7 @@ def test_a_long_interaction_is_put_onto_its_page_while_it_goes_on(pages):
 def test_messages_that_are_not_to_be_remembered_get_pages_and_names(pages):
     for text in ROOM[0], BACKUP[0]:
         job = pages.ada.say(text, remember="never")
-        limits = WindowLimits(1_000, 8)
-        effect = MessageIndexing(pages.ada.database, pages.ada.models, limits).prepare(job)
+        effect = MessageIndexing(pages.ada.database, pages.ada.models, 1_000).prepare(job)
         pages.write(effect)
         pages.ada.say("Yes.", role="assistant", remember="never")
     assert pages.waiting() == 1

@@ -8,7 +8,7 @@ import pytest
 
 from memci.domain.pages.parameters import PageRules
 from memci.domain.session.plan import finished_message_seqs
-from memci.jobs.index import MessageIndexing, WindowLimits
+from memci.jobs.index import MessageIndexing
 from tests.support.agent_talk import CHINESE, ENGLISH
 from tests.support.naming import PagesUnderTest
 from tests.support.network import AgentUnderTest
@@ -274,8 +274,7 @@ def test_a_job_is_requested_if_there_may_be_key_messages(ada, tracking):
 
 
 def test_messages_that_are_not_remembered_are_tracked_too(ada, tracking):
-    limits = WindowLimits(tokens=100_000, recent_interactions=8)
-    indexing = MessageIndexing(ada.database, ada.models, limits)
+    indexing = MessageIndexing(ada.database, ada.models, 100_000)
     effect = indexing.prepare(ada.say(NEVER, remember="never"))
     tracking.write(effect)
     assert tracking.waiting() == 1
