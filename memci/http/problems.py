@@ -23,9 +23,9 @@ _PLACES = frozenset({"body", "query", "path", "header"})
 
 def install(app: FastAPI) -> None:
     """Answer every error of the app as a problem."""
-    app.add_exception_handler(errors.MemciError, _on_memci_error)
-    app.add_exception_handler(RequestValidationError, _on_invalid)
-    app.add_exception_handler(HTTPException, _on_http_error)
+    app.exception_handler(errors.MemciError)(_on_memci_error)
+    app.exception_handler(RequestValidationError)(_on_invalid)
+    app.exception_handler(HTTPException)(_on_http_error)
 
 
 def answer(problem: problems.Problem, headers: Mapping[str, str] | None = None) -> Response:
@@ -63,14 +63,12 @@ def _headers(error: errors.MemciError, status: int) -> dict[str, str]:
     return {"Retry-After": "1"} if status == 503 else {}  # noqa: PLR2004 - the status itself
 
 
-async def _on_memci_error(_request: Request, error: Exception) -> Response:
-    assert isinstance(error, errors.MemciError)  # noqa: S101 - this handler is installed for no other
+async def _on_memci_error(_request: Request, error: errors.MemciError) -> Response:
     return answer_error(error)
 
 
-async def _on_invalid(_request: Request, error: Exception) -> Response:
+async def _on_invalid(_request: Request, error: RequestValidationError) -> Response:
     """Answer with the wrong fields and the expected values, never with the sent ones."""
-    assert isinstance(error, RequestValidationError)  # noqa: S101 - as above
     found = own_faults(error.errors())
     faults = [
         problems.Fault(field=_path(each["loc"]), detail=expectation(each))
@@ -83,9 +81,8 @@ async def _on_invalid(_request: Request, error: Exception) -> Response:
     return answer(problem.model_copy(update={"errors": faults}))
 
 
-async def _on_http_error(request: Request, error: Exception) -> Response:
+async def _on_http_error(request: Request, error: HTTPException) -> Response:
     """Answer the errors of routing: an unknown path or method."""
-    assert isinstance(error, HTTPException)  # noqa: S101 - as above
     if error.status_code == 405:  # noqa: PLR2004 - the status itself
         allowed = ", ".join(sorted(_methods(request)))
         problem = problems.Problem(

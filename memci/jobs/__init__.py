@@ -16,7 +16,7 @@ from memci.jobs.index import (
 from memci.jobs.name_pages import PageNaming
 from memci.jobs.rebuild import NetworkRebuild
 from memci.jobs.restore_memory import MemoryRestoring
-from memci.jobs.summarise import SessionSummaries, SummaryRequests, Summing, WithSummaryRequests
+from memci.jobs.summarise import SessionSummaries, SummaryRequests, WithSummaryRequests
 from memci.jobs.track import MessageTracking
 from memci.queue.runner import Handler
 from memci.smallmodel.registry import SmallModels
@@ -33,7 +33,7 @@ def all_jobs(
     """Return the handler of every kind of job."""
     window_tokens = _WINDOW_SHARE * settings.pages.window_max_tokens
 
-    summing = Summing(models.summarizer, models.tokens, settings.model_of("summarizer").model)
+    model = settings.model_of("summarizer").model
     requests = SummaryRequests(settings.memory)
     creation = MemoryCreation(database, models, settings.memory)
     indexing = MessageIndexing(database, models, window_tokens)
@@ -41,7 +41,7 @@ def all_jobs(
     handlers: list[Handler] = [
         WithSummaryRequests(creation, requests.of_messages),
         WithSummaryRequests(indexing, requests.of_messages),
-        SessionSummaries(database, summing, settings.memory),
+        SessionSummaries(database, models.summarizer, models.tokens, model, settings.memory),
         LinkDropping(settings.memory),
         MemoryRestoring(database, models, settings.memory),
         NetworkRebuild(database, models, settings.memory),

@@ -59,15 +59,6 @@ class _Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Summing:
-    """The models that summaries are made with; ``model`` is stored with each summary."""
-
-    summarizer: Summarizer
-    counter: TokenCounter
-    model: str
-
-
-@dataclass(frozen=True, slots=True)
 class SessionSummaries:
     """Sums up the messages of a session since its last summary, without the latest interactions.
 
@@ -79,7 +70,9 @@ class SessionSummaries:
     triggers_compression = False
 
     database: Database
-    summing: Summing
+    summarizer: Summarizer
+    counter: TokenCounter
+    model: str  # which is stored with each summary
     defaults: MemoryParameters  # of agents that set none
     max_job_tokens: int = MAX_TOKENS  # that one job sums up
     clock: Callable[[], datetime] = utc_now
@@ -150,7 +143,7 @@ class SessionSummaries:
         """Count the messages since the last count, or since the summary."""
         from_here = max(whole.counted_seq, whole.through_seq)
         said = conversation.first_messages(after=from_here, through=None, most=MAX_MESSAGES)
-        tokens = message_tokens([each.message for each in said], self.summing.counter.count)
+        tokens = message_tokens([each.message for each in said], self.counter.count)
         return replace(
             whole,
             counted_seq=said[-1].message.seq if said else from_here,
@@ -176,7 +169,7 @@ class SessionSummaries:
                 continue
             messages = [each.message for each in said[:MAX_MESSAGES]]
             cut = len(said) > MAX_MESSAGES
-            count = self.summing.counter.count
+            count = self.counter.count
             taken = messages_at_once(messages, self.max_job_tokens, count, more=cut)
             whole = taken == len(messages) and not cut
             yield _Continuation(
@@ -198,14 +191,14 @@ class SessionSummaries:
             from_seq=before.from_seq or new.messages[0].seq,
             through_seq=new.through,
             text=text,
-            tokens=self.summing.counter.count(text),
-            model=self.summing.model,
+            tokens=self.counter.count(text),
+            model=self.model,
             final=new.final,
         )
 
     def _text(self, messages: Sequence[Message], previous: str, max_tokens: int) -> str:
         """Return a summary of at most ``max_tokens``; the summarizer gets a limit in characters."""
-        count, summarizer = self.summing.counter.count, self.summing.summarizer
+        count, summarizer = self.counter.count, self.summarizer
         source = "\n".join([previous, *(each.text for each in messages)])
         target = max(1, max_tokens * len(source) // max(1, count(source)))
         text = summarizer.summarize(messages, previous, target).strip()

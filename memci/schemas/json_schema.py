@@ -26,23 +26,22 @@ _DEFAULTS: Mapping[str, Callable[[Any], bool]] = {
 _NULL = {"type": "null"}
 
 
-@cache
 def schema_asked(shape: type[BaseModel]) -> Schema:
     """Return the schema of a request without its own description; it is shared: change a copy."""
-    whole = shape.model_json_schema()
-    return _whole(_Writer(whole.get("$defs", {}), _OMITTED), whole)
+    return _schema(shape, _OMITTED)
+
+
+def schema_answered(shape: type[BaseModel]) -> Schema:
+    """Return the schema of an answer without nulls or descriptions; it is shared: change a copy."""
+    return _schema(shape, _OMITTED | {"description"}, leaves_nulls_out=True)
 
 
 @cache
-def schema_answered(shape: type[BaseModel]) -> Schema:
-    """Return the schema of an answer without nulls or descriptions; it is shared: change a copy."""
+def _schema(
+    shape: type[BaseModel], omitted: frozenset[str], *, leaves_nulls_out: bool = False
+) -> Schema:
     whole = shape.model_json_schema()
-    writer = _Writer(whole.get("$defs", {}), _OMITTED | {"description"}, leaves_nulls_out=True)
-    return _whole(writer, whole)
-
-
-def _whole(writer: _Writer, schema: Schema) -> Schema:
-    written: Schema = writer.write(schema)
+    written: Schema = _Writer(whole.get("$defs", {}), omitted, leaves_nulls_out).write(whole)
     written.pop("description", None)
     return {**written, "properties": written.get("properties", {})}
 

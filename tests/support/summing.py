@@ -10,7 +10,7 @@ from typing import Any
 from memci.domain.job import Job, JobKind
 from memci.domain.pages.tree import UNRESTRICTED_VIEWER, Viewer
 from memci.jobs.consolidate import utc_now
-from memci.jobs.summarise import MAX_TOKENS, SessionSummaries, SummaryRequests, Summing
+from memci.jobs.summarise import MAX_TOKENS, SessionSummaries, SummaryRequests
 from memci.message import Message
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter
@@ -52,7 +52,9 @@ class SummariesUnderTest:
     def handler(self) -> SessionSummaries:
         return SessionSummaries(
             self.ada.database,
-            Summing(self.summarizer, COUNTER, "offline"),
+            self.summarizer,
+            COUNTER,
+            "offline",
             self.ada.parameters,
             max_job_tokens=self.most_tokens,
             clock=self.clock,

@@ -1,6 +1,7 @@
 """The handler of each page tool: changes, reads, pins, undo and redo (P4, P13, P17, R7)."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Any, TypeAlias
 
 from memci.commands.pages.workspace import OperationContext
@@ -150,16 +151,13 @@ def get_children(context: OperationContext, request: shapes.GetChildren) -> page
     return listed.model_copy(update={"next_offset": end}) if len(inside) > end else listed
 
 
-def _above(most: int | None = None) -> OperationHandler:
-    """Return the handler that lists the folders above a page, the nearest first."""
-
-    def handle(
-        context: OperationContext, request: shapes.GetParent | shapes.GetAncestors
-    ) -> pages.PageList:
-        page = context.page(request.index)
-        return _listed(context, list(context.tree.ancestors(page.index))[:most])
-
-    return handle
+def get_folders(
+    context: OperationContext, request: shapes.GetParent | shapes.GetAncestors
+) -> pages.PageList:
+    """Return the folder of a page (a root has none), or all folders above it, nearest first."""
+    folders = context.tree.ancestors(context.page(request.index).index)
+    most = 1 if isinstance(request, shapes.GetParent) else None
+    return _listed(context, islice(folders, most))
 
 
 def find(context: OperationContext, request: shapes.FindPages) -> pages.PageList:
@@ -194,12 +192,7 @@ def pin(context: OperationContext, request: pages.Pin) -> pages.PinChange:
 
 def unpin(context: OperationContext, request: pages.Unpin) -> pages.PinChange:
     """Unpin a text; raises as ``PinChanges.take_down``."""
-
-    def take_down() -> int:
-        context.pins.take_down(request.pin, context.actor)
-        return request.pin
-
-    return _pinned(context, take_down)
+    return _pinned(context, lambda: context.pins.take_down(request.pin, context.actor))
 
 
 def _message(context: OperationContext, message_id: str) -> Message:
@@ -284,8 +277,8 @@ OPERATION_HANDLERS: Mapping[type[Request], OperationHandler] = {
     shapes.Redo: undo_or_redo,
     shapes.GetPage: get_page,
     shapes.GetChildren: get_children,
-    shapes.GetParent: _above(1),  # a root has none
-    shapes.GetAncestors: _above(),
+    shapes.GetParent: get_folders,
+    shapes.GetAncestors: get_folders,
     shapes.FindPages: find,
     shapes.CreateSegment: _changing(operations.create_segment),
 }

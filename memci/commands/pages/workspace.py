@@ -50,8 +50,11 @@ class PinChanges:
         self._added[pin.number] = pin
         return pin
 
-    def take_down(self, number: int, by: Actor) -> None:
-        """Unpin a text; raises ``RefusedError`` if an agent unpins a developer's pin."""
+    def take_down(self, number: int, by: Actor) -> int:
+        """Unpin a text, and return its number.
+
+        Raises ``RefusedError`` if an agent unpins a developer's pin.
+        """
         visible = self.rendering.pins if by is Actor.AGENT else [*self.pins, *self._added.values()]
         pin = next((each for each in visible if each.number == number), None)
         if pin is None:
@@ -60,6 +63,7 @@ class PinChanges:
             raise RefusedError(f"pin {number} was set by the developer, and stays")
         self.rendering.pin(each for each in self.rendering.pins if each.number != number)
         self._taken_down.add(number)
+        return number
 
     def save(self, connection: Connection, agent_id: str) -> None:
         """Write the changes. The tree must be locked."""
