@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import groupby
 from math import ceil
 
 from memci.domain.documents import Chunk, ChunkKind
@@ -185,8 +186,7 @@ def _split_block(block: Block) -> Iterator[Block]:
 
 def _titles(path: list[tuple[int, str]]) -> tuple[str, ...]:
     """Return the headings of a path; a title is often the first heading, too."""
-    titles = [title for _, title in path if title]
-    return tuple(each for at, each in enumerate(titles) if at == 0 or each != titles[at - 1])
+    return tuple(title for title, _ in groupby(title for _, title in path if title))
 
 
 def _short(title: str) -> str:

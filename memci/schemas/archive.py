@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Annotated, Literal, Self
 from uuid import UUID
 
-from pydantic import ConfigDict, Field, StrictInt, model_validator
+from pydantic import Field, StrictInt, model_validator
 
 from memci.message import Role
 from memci.schemas.base import Answer, ForeignId, Query, Request, Text
@@ -20,29 +20,23 @@ _Count = Annotated[StrictInt, Field(ge=0, le=2**53)]
 _Name = Annotated[Text, Field(max_length=256)]
 
 
-class ArchiveFile(Answer):
+class ArchiveFile(Request):
     """One table in an archive: a file with a JSON object a line."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     rows: _Count
     bytes: _Count
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
-class ArchiveEmbedder(Answer):
+class ArchiveEmbedder(Request):
     """The embedder of the vectors; an import with another one computes them again."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     model: _Name
     dimension: Annotated[StrictInt, Field(ge=1, le=16_000)]
 
 
-class ArchiveManifest(Answer):
+class ArchiveManifest(Request):
     """The manifest of an archive."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     format: Literal["memci-agent"]
     version: StrictInt

@@ -261,8 +261,7 @@ class MemoryTools:
         self, use: ReadUse, caller: Caller, fields: Mapping[str, Any], seq: int
     ) -> dict[str, Any]:
         viewer = {"session_id": caller.session_id, "user_id": caller.user_id}
-        fresh = {"min_seq": seq, "wait_ms": _WAIT_MS}
-        request = {**fields, **viewer, **fresh}
+        request = {**fields, **viewer, "min_seq": seq, "wait_ms": _WAIT_MS}
         return self.reads.call(use, caller.agent_id, request, wait_ms=_WAIT_MS)
 
     def _summarise(self, caller: Caller, request: shapes.Summarise) -> shapes.Summary:

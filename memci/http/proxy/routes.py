@@ -44,10 +44,11 @@ class Proxy:
             _Endpoint("/models/{model:path}", self._models, "GET").route,
         ]
 
-    async def _chat(self, call: Call, agent_id: str, receive: Receive, send: Send) -> None:
+    async def _chat(self, call: Call, receive: Receive, send: Send) -> None:
         """Record the messages, insert context, and record the answer."""
         headers = self._admitted(call, Scope.WRITE)
         await call.read()
+        agent_id = call.path_params["agent"]
         request = parse_request(agent_id, await call.json(), call.headers, self._settings)
         if request is None:
             relay = Relay(self.upstream)
@@ -82,8 +83,7 @@ class Proxy:
             if not relay.whole:
                 await record(whole=False)
 
-    async def _models(self, call: Call, agent_id: str, receive: Receive, send: Send) -> None:
-        del agent_id  # the list is the same for all
+    async def _models(self, call: Call, receive: Receive, send: Send) -> None:
         headers = self._admitted(call, Scope.READ)
         model = call.path_params.get("model")
         if model is not None and not {"", ".", ".."}.isdisjoint(model.split("/")):
@@ -121,9 +121,8 @@ class _Endpoint:
         scope["route"] = self.route  # for the metrics
         gate: Gate = Request(scope).app.state.gate
         call = Call(scope, receive, max_bytes=gate.max_request_bytes)
-        agent_id = call.path_params["agent"]
-        with bound_contextvars(agent_id=agent_id):
-            await self._answer(call, agent_id, receive, send)
+        with bound_contextvars(agent_id=call.path_params["agent"]):
+            await self._answer(call, receive, send)
 
 
 async def _no_provider(_: Request) -> Response:

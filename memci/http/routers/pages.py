@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Annotated, Any
 
 from fastapi import Body, Depends, Path, Query
-from starlette.convertors import Convertor, register_url_convertor
+from starlette.convertors import StringConvertor, register_url_convertor
 
 from memci.domain.pages.page import Lifecycle
 from memci.domain.pages.permission import Actor
@@ -22,16 +22,10 @@ from memci.schemas.tools.pages import GetPage
 from memci.schemas.tools.table import TOOLS, About, Tool, written
 
 
-class _PageIndex(Convertor[str]):
+class _PageIndex(StringConvertor):
     """Matches indexes only: other paths have the name of an operation there."""
 
     regex = r"[a-z][a-z0-9_]{0,31}-[0-9]{1,15}"
-
-    def convert(self, value: str) -> str:
-        return value
-
-    def to_string(self, value: str) -> str:
-        return value
 
 
 register_url_convertor("page_index", _PageIndex())
