@@ -62,7 +62,7 @@ def _too_costly(limits: ExtractionLimits) -> UnreadableDocumentError:
 
 def _chunk(fields: dict[str, Any]) -> Chunk:
     """Return a chunk without U+0000, which no database stores."""
-    cleaned = {
+    cleaned: dict[str, Any] = {
         name: each.replace("\x00", "") if isinstance(each, str) else each
         for name, each in fields.items()
     }
