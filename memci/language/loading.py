@@ -58,7 +58,8 @@ class _LazyPattern:
         return value
 
 
-def _lazy_pattern(source: Callable[[], str], flags: int) -> re.Pattern[str]:
+def lazy_pattern(source: Callable[[], str], flags: int) -> re.Pattern[str]:
+    """Return a pattern that is compiled at its first use."""
     return cast("re.Pattern[str]", _LazyPattern(source, flags))
 
 
@@ -77,7 +78,7 @@ class TaskData:
         self, name: str, *languages: Language, flags: int = re.IGNORECASE
     ) -> re.Pattern[str]:
         """Return a value of these languages, or of all, as one pattern."""
-        return _lazy_pattern(lambda: self.source(name, *languages), flags)
+        return lazy_pattern(lambda: self.source(name, *languages), flags)
 
     def patterns(
         self, name: str, *languages: Language, flags: int = re.IGNORECASE
@@ -93,7 +94,7 @@ class TaskData:
         self, value: Value, language: Language, flags: int = re.IGNORECASE
     ) -> re.Pattern[str]:
         """Return the text of a value as a pattern."""
-        return _lazy_pattern(lambda: self.expand(value, language), flags)
+        return lazy_pattern(lambda: self.expand(value, language), flags)
 
     def source(self, name: str, *languages: Language) -> str:
         """Return the regular expression that ``pattern`` compiles."""
@@ -104,11 +105,6 @@ class TaskData:
         """Return the tables of a list."""
         rows: list[dict[str, Any]] = self._tables[language][name]
         return rows
-
-    def table(self, name: str, language: Language) -> dict[str, Any]:
-        """Return a table."""
-        table: dict[str, Any] = self._tables[language][name]
-        return table
 
     def expand(self, value: Value, language: Language) -> str:
         """Return the regular expression for a value of a language."""

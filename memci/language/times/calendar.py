@@ -131,6 +131,14 @@ def season(year_begun: int, name: str) -> Reading:
     return Reading(first, last, Granularity.SEASON, certain=False)
 
 
+_AROUND = {"week": week, "weekend": weekend, "month": month, "year": year}
+
+
+def around(today: date, unit: str, steps: int) -> Reading | None:
+    """Return the week, weekend, month or year ``steps`` later; None for other units."""
+    return _AROUND[unit](today, steps) if unit in _AROUND else None
+
+
 def distant(today: date, unit: str, count: int) -> Reading:
     """Return the time ``count`` units later (negative: earlier), rounded as people do."""
     if unit == "day":

@@ -62,9 +62,10 @@ def yearless_date(parts: Parts, today: date) -> Reading | None:
     return _nearest_date(today, month, parts.number("d"), parts.sentence)
 
 
-def latest_date(parts: Parts, today: date) -> Reading:
+def latest_date(parts: Parts, today: date) -> Reading | None:
     """Read "the 5th of May" in a question."""
-    return latest_day_of_year(today, parts.month("m"), parts.number("d"))
+    found = latest_of_years(today, parts.month("m"), parts.number("d"))
+    return replace(calendar.day(found, 0), yearless=True) if found else None
 
 
 def date_range(parts: Parts, _today: date) -> Reading | None:
@@ -119,30 +120,26 @@ def latest_days(parts: Parts, today: date) -> Reading | None:
     return as_guess(calendar.period(first, last)) if first else None
 
 
-def day_of_month_by_step(parts: Parts, today: date) -> Reading | None:
-    """Read "the 3rd of last month"."""
-    found = _day_of_month(today.year, today.month + parts.step, parts.number("d"))
-    return calendar.day(found, 0) if found else None
-
-
 def days_of_month_by_step(parts: Parts, today: date) -> Reading | None:
-    """Read "from the 3rd to the 5th of last month", 上个月3号到5号."""
-    month = today.month + parts.step
-    first, last = (_day_of_month(today.year, month, parts.number(d)) for d in ("d1", "d"))
+    """Read "the 3rd of last month", "from the 3rd to the 5th of last month", 上个月3号到5号."""
+    days = (parts.number(each) for each in parts.either("d1", "d"))
+    first, last = (_day_of_month(today.year, today.month + parts.step, each) for each in days)
     return calendar.period(first, last) if first and last and first <= last else None
 
 
 # ---- Months, seasons, quarters and their parts, of a year or the latest
 
 
-def month(parts: Parts, today: date) -> Reading:
-    """Read "May 2023", "in May"."""
-    return _month_in(parts, today, "m")
+def month_in(parts: Parts, today: date, group: str = "m") -> Reading:
+    """Read "May 2023", "in May": the month of a group, in the year that is named beside it."""
+    month, year = parts.month(group), parts.year(today)
+    found = _latest_month(today, month) if year is None else calendar.month_of(year, month)
+    return _yearless(found, yearless=year is None)
 
 
 def months(parts: Parts, today: date) -> Reading | None:
     """Read 3月到5月."""
-    first, ended = parts.month("m1"), _month_in(parts, today, "m2")
+    first, ended = parts.month("m1"), month_in(parts, today, "m2")
     begun = calendar.month_of(
         ended.first.year - (ended.yearless and first > ended.first.month), first
     )
@@ -153,10 +150,7 @@ def months(parts: Parts, today: date) -> Reading | None:
 
 def days_of_months(parts: Parts, today: date) -> Reading | None:
     """Read "from 5 to 7 May", 5月1日到7日."""
-    begun, ended = (
-        _month_in(parts, today, "m"),
-        _month_in(parts, today, "m2" if "m2" in parts else "m"),
-    )
+    begun, ended = (month_in(parts, today, each) for each in ("m", parts.either("m2", "m")[0]))
     if begun.yearless and ended.first < begun.first:
         year = ended.first.year - (begun.first.month > ended.first.month)
         begun = replace(calendar.month_of(year, begun.first.month), yearless=True)
@@ -169,7 +163,7 @@ def days_of_months(parts: Parts, today: date) -> Reading | None:
 
 def part_of_month(parts: Parts, today: date) -> Reading:
     """Read "early May", 五月初."""
-    month = _month_in(parts, today, "m")
+    month = month_in(parts, today)
     found = _days_of_month(month, *_DAYS_OF_MONTH[_part_name(parts)])
     return replace(found, certain=False, yearless=month.yearless)
 
@@ -198,7 +192,7 @@ def part_of_unit(parts: Parts, today: date) -> Reading:
 
 def nth_in_month(parts: Parts, today: date) -> Reading:
     """Read "the second week of May", "the last Monday of June 2023", 五月第二周."""
-    month, unit = _month_in(parts, today, "m"), parts.unit
+    month, unit = month_in(parts, today), parts.unit
     count = parts.ordinal("nth")  # -1: the last one
     if unit == "week":
         first = DAYS_A_WEEK * (count - 1) + 1 if count > 0 else month.last.day - DAYS_A_WEEK + 1
@@ -236,13 +230,11 @@ def quarter(parts: Parts, today: date) -> Reading:
     return _yearless(found, yearless=year is None)
 
 
-def latest_day_of_year(today: date, month: int, day: int) -> Reading:
-    """Return the latest such day that is not in the future; ``ValueError`` if there is none."""
-    for year in range(today.year, today.year - 8, -1):
-        found = calendar.existing_date(year, month, day)
-        if found and found <= today:
-            return replace(calendar.day(found, 0), yearless=True)
-    raise ValueError("no such day")
+def latest_of_years(today: date, month: int, day: int) -> date | None:
+    """Return the latest such day that is not in the future."""
+    years = range(today.year, today.year - 8, -1)
+    found = (calendar.existing_date(year, month, day) for year in years)
+    return next((each for each in found if each and each <= today), None)
 
 
 def season_name(parts: Parts) -> str:
@@ -274,13 +266,6 @@ def _yearless(reading: Reading, *, yearless: bool) -> Reading:
 
 def _latest_month(today: date, month: int) -> Reading:
     return calendar.month_of(today.year - (month > today.month), month)
-
-
-def _month_in(parts: Parts, today: date, group: str) -> Reading:
-    """Return the month of a group, in the year that is named beside it."""
-    month, year = parts.month(group), parts.year(today)
-    found = _latest_month(today, month) if year is None else calendar.month_of(year, month)
-    return _yearless(found, yearless=year is None)
 
 
 def _months_of_year(year: int, first: int, last: int) -> Reading:

@@ -12,11 +12,11 @@ from functools import partial
 from dateutil.easter import easter
 
 from memci.language.detection import Language
-from memci.language.loading import TaskData, read_data
+from memci.language.loading import TaskData, lazy_pattern, read_data
 from memci.language.times import calendar
 from memci.language.times.calendar import Reading
 from memci.language.times.rules import DATA as TIMES
-from memci.language.times.rules import Rule
+from memci.language.times.rules import FLAGS, Rule
 from memci.language.times.time_words import Parts
 
 LUNAR_DATES = read_data("lunar_dates")
@@ -97,19 +97,19 @@ def _read(parts: Parts, today: date, *, certain: bool) -> Reading:
 
 
 def _named(text: str) -> _Holiday:
-    flags = re.IGNORECASE | re.ASCII
     return next(
         each
         for holidays in _HOLIDAYS.values()
         for each in holidays
-        if re.fullmatch(each.words, text, flags)
+        if re.fullmatch(each.words, text, FLAGS)
     )
 
 
 def _rule(language: Language, before: str, after: str) -> Rule:
     words = "|".join(each.words for each in _HOLIDAYS[language])
+    pattern = lazy_pattern(lambda: f"{before}(?P<holiday>{words}){after}", FLAGS)
     read = partial(_read, certain=language is Language.ENGLISH)
-    return Rule(f"{before}(?P<holiday>{words}){after}", read, tuple(_DATA.words("needs", language)))
+    return Rule(pattern, read, tuple(_DATA.words("needs", language)))
 
 
 HOLIDAY_RULES = (

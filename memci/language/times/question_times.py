@@ -6,7 +6,7 @@ Beside those of ``find_times``: hours and minutes ("two hours ago", 刚才), dat
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 from itertools import islice
@@ -14,7 +14,7 @@ from itertools import islice
 from memci.language.detection import Language
 from memci.language.times import calendar, text_around
 from memci.language.times.calendar import DAYS_A_WEEK, SATURDAY, WEEKDAYS, Reading, as_guess
-from memci.language.times.dates import latest_day_of_year
+from memci.language.times.dates import latest_of_years
 from memci.language.times.holidays import HOLIDAY_RULES
 from memci.language.times.mentions import find_times
 from memci.language.times.ranges import (
@@ -28,15 +28,14 @@ from memci.language.times.ranges import (
     range_of,
     without_overlaps,
 )
-from memci.language.times.rules import DATA, readings, rules_of
-from memci.language.times.time_words import UNITS, number
+from memci.language.times.rules import DATA, FLAGS, readings, rules_of
+from memci.language.times.time_words import Parts
 
 _HOUR, _MINUTE = timedelta(hours=1), timedelta(minutes=1)
 _UNITS = {"hour": _HOUR, "minute": _MINUTE, "小时": _HOUR, "钟头": _HOUR, "分钟": _MINUTE}
-_FEW = 5
-_FLAGS = re.IGNORECASE | re.ASCII
-_AGO = DATA.patterns("hours_ago", flags=_FLAGS)
-_ROLLING = DATA.patterns("last_hours", flags=_FLAGS)
+_ROUNDED_COUNTS = {"few": 5, "two": 2, "half": 0.5}
+_AGO = DATA.patterns("hours_ago", flags=FLAGS)
+_ROLLING = DATA.patterns("last_hours", flags=FLAGS)
 _JUST_NOW = DATA.pattern("just_now")
 
 
@@ -59,14 +58,9 @@ def _matches(patterns: tuple[re.Pattern[str], ...], text: str) -> Iterator[re.Ma
 
 
 def _count(match: re.Match[str]) -> float:
-    groups = match.groupdict()
-    if groups.get("few"):
-        return _FEW
-    if groups.get("two"):
-        return 2
-    if groups.get("half"):
-        return 0.5
-    return number(groups["n"] or "a")
+    parts = Parts(match)
+    rounded = next((count for name, count in _ROUNDED_COUNTS.items() if name in parts), 0.0)
+    return rounded or parts.number("n", default=1)
 
 
 def _past_expression(
@@ -83,33 +77,20 @@ def _past_expression(
 
 _LOOK_BACK = 48
 _DAY = timedelta(days=1)
-_COUNTED_BEFORE = DATA.pattern("counted_before", flags=_FLAGS)
+_COUNTED_BEFORE = DATA.pattern("counted_before", flags=FLAGS)
 _COUNTED_BEHIND = DATA.pattern("counted_behind", flags=0)
-_AROUND = {
-    "week": calendar.week,
-    "weekend": calendar.weekend,
-    "month": calendar.month,
-    "year": calendar.year,
-}
 _SIDES = {"前": -1, "后": 1, "before": -1, "prior": -1, "after": 1, "following": 1}
 
 
 def counted_from(text: str, expression: TimeExpression) -> TimeExpression:
     """Return the time counted from an expression ("the day after 8 May"), or the expression."""
     time = expression.time
-    if time.since is None or time.until is None:
-        return expression
-    words_before = text[max(0, expression.start - _LOOK_BACK) : expression.start]
-    before = _COUNTED_BEFORE.search(words_before)
+    before = _COUNTED_BEFORE.search(_words_before(text, expression))
     found = before or _COUNTED_BEHIND.match(text, expression.end)
-    if found is None:
+    if found is None or time.since is None or time.until is None:
         return expression
-    parts = found.groupdict()
-    words, n = parts.get("unit") or parts["same"], parts.get("n")
-    side = _SIDES.get((parts.get("side") or "").lower().split(" ")[0], 0)
     try:
-        first, last = time.since.date(), (time.until - _DAY).date()
-        reading = _counted(first, last, words.lower(), n, side)
+        reading = _counted(time.since.date(), (time.until - _DAY).date(), Parts(found))
     except (OverflowError, ValueError):
         return expression
     if reading is None:
@@ -121,19 +102,20 @@ def counted_from(text: str, expression: TimeExpression) -> TimeExpression:
     )
 
 
-def _counted(first: date, last: date, words: str, n: str | None, side: int) -> Reading | None:
+def _counted(first: date, last: date, parts: Parts) -> Reading | None:
     """Return the unit that contains these days (side 0), is before (-1) or after them (1)."""
-    unit, edge = UNITS.get(words, words), last if side > 0 else first
+    side = _SIDES.get(parts.text("side").split(" ")[0], 0)
+    unit, edge = parts.unit, last if side > 0 else first
     if unit in WEEKDAYS:
         return _weekday(edge, WEEKDAYS.index(unit), side)
     if not side:
-        return _AROUND[unit](edge, 0) if unit in _AROUND else None
+        return calendar.around(edge, unit, 0)
     if unit == "weekend":
         return calendar.weekend(edge, -(edge.weekday() < SATURDAY) if side < 0 else 0)
-    if n is not None:
-        return calendar.distant(edge, unit, side * number(n))
+    if "n" in parts:
+        return calendar.distant(edge, unit, side * parts.number("n"))
     if unit in ("month", "year"):
-        return _AROUND[unit](edge, side)
+        return calendar.around(edge, unit, side)
     near = DAYS_A_WEEK if unit == "week" else 1
     ends = sorted((edge + side * _DAY, edge + side * near * _DAY))
     return calendar.period(*ends)
@@ -148,7 +130,7 @@ def _weekday(edge: date, index: int, side: int) -> Reading:
 
 
 def _before(name: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<![A-Za-z0-9])(?:{DATA.source(name)})\s*(?:the\s+)?\Z", _FLAGS)
+    return re.compile(rf"(?<![A-Za-z0-9])(?:{DATA.source(name)})\s*(?:the\s+)?\Z", FLAGS)
 
 
 _FROM, _BETWEEN, _OPEN_BEFORE, _UNTIL_END, _SINCE, _AFTER, _ABOUT = (
@@ -156,7 +138,7 @@ _FROM, _BETWEEN, _OPEN_BEFORE, _UNTIL_END, _SINCE, _AFTER, _ABOUT = (
     for name in ("from", "between", "open_before", "until_end", "since", "after", "about")
 )
 _TO, _AND, _FROM_ON, _ABOUT_BEHIND = (
-    DATA.pattern(name, flags=_FLAGS)
+    DATA.pattern(name, flags=FLAGS)
     for name in ("to_another", "and_another", "from_on", "about_behind")
 )
 _IN_BETWEEN, _BEFORE_BEHIND, _AFTER_BEHIND = (
@@ -250,41 +232,29 @@ def _in_year(time: TimeRange, year: int) -> TimeRange:
 
 def _with_open_end(text: str, expression: TimeExpression) -> TimeExpression:
     """Read before, until, since, after and around, before or after an expression."""
-    words_before = _words_before(text, expression)
-    read: Callable[[TimeRange], TimeRange]
+    words_before, times = _words_before(text, expression), expression.times
     if _SINCE.search(words_before) or _FROM_ON.match(text, expression.end):
-        read = _since
+        read = [_open(each, each.since, None) for each in times]
     elif _OPEN_BEFORE.search(words_before) and not _DOING.search(words_before):
-        read = _until if _UNTIL_END.search(words_before) else _earlier
+        whole = _UNTIL_END.search(words_before)
+        read = [_open(each, None, each.until if whole else each.since) for each in times]
     elif _BEFORE_BEHIND.match(text, expression.end):
-        read = _earlier
+        read = [_open(each, None, each.since) for each in times]
     elif _AFTER.search(words_before) or _AFTER_BEHIND.match(text, expression.end):
-        read = _later
+        read = [_open(each, each.until, None) for each in times]
     elif _ABOUT.search(words_before) or _ABOUT_BEHIND.match(text, expression.end):
-        read = _about
+        certainties = [min(each.certainty, ROUNDED) for each in times]
+        read = [
+            replace(each, certainty=certainty, slack=2 * each.slack)
+            for each, certainty in zip(times, certainties, strict=True)
+        ]
     else:
         return expression
-    return replace(expression, times=tuple(read(each) for each in expression.times))
+    return replace(expression, times=tuple(read))
 
 
-def _since(time: TimeRange) -> TimeRange:
-    return replace(time, until=None, yearly=False) if time.since else time
-
-
-def _until(time: TimeRange) -> TimeRange:
-    return replace(time, since=None, yearly=False) if time.until else time
-
-
-def _earlier(time: TimeRange) -> TimeRange:
-    return replace(time, since=None, until=time.since, yearly=False) if time.since else time
-
-
-def _later(time: TimeRange) -> TimeRange:
-    return replace(time, since=time.until, until=None, yearly=False) if time.until else time
-
-
-def _about(time: TimeRange) -> TimeRange:
-    return replace(time, certainty=min(time.certainty, ROUNDED), slack=2 * time.slack)
+def _open(time: TimeRange, since: datetime | None, until: datetime | None) -> TimeRange:
+    return replace(time, since=since, until=until, yearly=False) if since or until else time
 
 
 # Two figures and a year. Dots and dashes take a whole year: 1.2.23 is a version.
@@ -314,15 +284,8 @@ def numeric_dates(text: str, now: datetime) -> Iterator[TimeExpression]:
         yield from _numeric_date(match.span(), days, now, yearly=False)
     for match in _SHORT.finditer(text):
         a, b = int(match["a"]), int(match["b"])
-        days = [day for each in ((a, b), (b, a)) if (day := _latest(now.date(), *each))]
+        days = [day for each in ((a, b), (b, a)) if (day := latest_of_years(now.date(), *each))]
         yield from _numeric_date(match.span("mention"), days, now, yearly=True)
-
-
-def _latest(today: date, month: int, day: int) -> date | None:
-    """Return the latest such day of the last years, today included."""
-    years = range(today.year, today.year - 5, -1)
-    found = (calendar.existing_date(year, month, day) for year in years)
-    return next((each for each in found if each and each <= today), None)
 
 
 def _numeric_date(
@@ -337,21 +300,19 @@ def _numeric_date(
         yield TimeExpression(*place, tuple(times))
 
 
-_WEEKDAY = DATA.patterns("weekday_alone")
-_BARE_WEEKDAY = DATA.patterns("bare_weekday")
+_WEEKDAY, _BARE_WEEKDAY = DATA.pattern("weekday_alone"), DATA.pattern("bare_weekday")
 _BESIDE = re.compile(r"[\s,，、(（]*(?:the\s+)?", re.IGNORECASE)
 _A_DAY = timedelta(hours=26)  # with a change of the clocks
 
 
 def is_weekday(text: str, expression: TimeExpression) -> bool:
     """Return True if an expression is only a weekday, alone or with "last", "on" …."""
-    place = expression.start, expression.end
-    return any(each.fullmatch(text, *place) for each in _WEEKDAY)
+    return bool(_WEEKDAY.fullmatch(text, expression.start, expression.end))
 
 
 def is_bare_weekday(text: str, expression: TimeExpression) -> bool:
     """Return True if an expression is only a weekday, without a week."""
-    return any(each.fullmatch(text, expression.start, expression.end) for each in _BARE_WEEKDAY)
+    return bool(_BARE_WEEKDAY.fullmatch(text, expression.start, expression.end))
 
 
 def merge_weekdays(text: str, expressions: Iterable[TimeExpression]) -> list[TimeExpression]:
@@ -438,15 +399,10 @@ def _mentioned_times(text: str, now: datetime) -> Iterator[TimeExpression]:
 
 def _reading_in_question(reading: Reading, words: str, today: date) -> tuple[Reading, bool]:
     """Return the reading of a mention in a question, and True if it may be of any year."""
-    if reading.yearless:
-        if reading.first > today:
-            month, day = reading.first.month, reading.first.day
-            try:
-                return latest_day_of_year(today, month, day), True
-            except ValueError:
-                return calendar.day(reading.first, 0), True
-        return reading, True
-    return reading, bool(_BARE_MONTH.fullmatch(words))
+    first = reading.first
+    if reading.yearless and first > today:
+        return calendar.day(latest_of_years(today, first.month, first.day) or first, 0), True
+    return reading, reading.yearless or bool(_BARE_MONTH.fullmatch(words))
 
 
 def _is_repeated(text: str, expression: TimeExpression) -> bool:

@@ -52,8 +52,8 @@ def which_weekday(parts: Parts, today: date) -> Reading:
 
 
 def weekday_by_step(parts: Parts, today: date) -> Reading:
-    """Read 上周五."""
-    return calendar.weekday(today, parts.step, parts.weekday)
+    """Read 上周五, 两周前的周五."""
+    return calendar.weekday(today, parts.step - parts.number("n", default=0), parts.weekday)
 
 
 def weekday_ago(parts: Parts, today: date, *, weeks: int | None = None) -> Reading:
@@ -61,11 +61,6 @@ def weekday_ago(parts: Parts, today: date, *, weeks: int | None = None) -> Readi
     back = (today.weekday() - parts.weekday - 1) % DAYS_A_WEEK + 1
     weeks = parts.number("n") - 1 if weeks is None else weeks
     return calendar.day(today, -back - DAYS_A_WEEK * weeks)
-
-
-def weekday_of_week_ago(parts: Parts, today: date) -> Reading:
-    """Read 两周前的周五."""
-    return calendar.weekday(today, -parts.number("n"), parts.weekday)
 
 
 def which_weekend(parts: Parts, today: date) -> Reading:
@@ -82,11 +77,6 @@ def which_weekend(parts: Parts, today: date) -> Reading:
     return as_guess(calendar.weekend(today, 0), sure=today.weekday() >= _THURSDAY)
 
 
-def weekend_by_step(parts: Parts, today: date) -> Reading:
-    """Read 上周末."""
-    return calendar.weekend(today, parts.step)
-
-
 def bare_weekend(_parts: Parts, today: date) -> Reading:
     """Read 周末: the latest one."""
     return as_guess(calendar.weekend(today, -(today.weekday() < SATURDAY)))
@@ -101,9 +91,9 @@ def weekends_ago(parts: Parts, today: date) -> Reading:
 # ---- Weeks, months and years around today
 
 
-def week_by_step(parts: Parts, today: date) -> Reading:
-    """Read 上周."""
-    return calendar.week(today, parts.step)
+def unit_by_step(parts: Parts, today: date, *, unit: str) -> Reading | None:
+    """Read 上周, 上周末."""
+    return calendar.around(today, unit, parts.step)
 
 
 def month_by_step(parts: Parts, today: date) -> Reading:

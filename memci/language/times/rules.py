@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
-from functools import cache, partial
+from functools import partial
 
 from memci.language.detection import Language
 from memci.language.loading import TaskData
@@ -13,6 +13,8 @@ from memci.language.times.calendar import Reading
 from memci.language.times.time_words import Parts
 
 DATA = TaskData("times")
+# ASCII classes: Han characters may touch English words, and "ſ" is no "s".
+FLAGS = re.IGNORECASE | re.ASCII
 _READERS = vars(relative) | vars(dates)
 
 
@@ -24,29 +26,16 @@ class Rule:
     A pattern's group ``mention``, if any, is the expression.
     """
 
-    source: str
+    pattern: re.Pattern[str]
     read: Callable[[Parts, date], Reading | None]
     needs: tuple[str, ...]
-
-    @property
-    def pattern(self) -> re.Pattern[str]:
-        """The pattern, compiled at first use: many processes never need it.
-
-        ASCII classes: Han characters may touch English words, and "ſ" is no "s".
-        """
-        return _compiled(self.source)
-
-
-@cache
-def _compiled(source: str) -> re.Pattern[str]:
-    return re.compile(source, re.IGNORECASE | re.ASCII)
 
 
 def rules_of(name: str, language: Language) -> tuple[Rule, ...]:
     """Return the rules of a list in the data: ``dates``, ``relative`` or ``questions``."""
     return tuple(
         Rule(
-            DATA.expand(row["pattern"], language),
+            DATA.compile(row["pattern"], language, FLAGS),
             partial(_READERS[row["read"]], **row.get("with", {})),
             tuple(DATA.expand(row["needs"], language).split()),
         )
