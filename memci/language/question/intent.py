@@ -7,11 +7,10 @@ did I do last week?"): such a question asks for everything of that time.
 import re
 from collections.abc import Collection, Iterable
 from enum import StrEnum
-from functools import cache
 
 from memci.language.detection import Language
 from memci.language.loading import TaskData
-from memci.language.times.ranges import TimeExpression
+from memci.language.times.ranges import TimeExpression, mask_times
 
 
 class AnswerKind(StrEnum):
@@ -27,22 +26,19 @@ class AnswerKind(StrEnum):
 _DATA = TaskData("question")
 
 
-@cache
-def _kinds() -> tuple[tuple[AnswerKind, re.Pattern[str]], ...]:
-    """Compile the patterns at first use: most processes never need them."""
-    return tuple(
-        (kind, _DATA.pattern(kind.value, language))
-        for language in Language
-        for kind in AnswerKind
-        if kind is not AnswerKind.OTHER
-    )
+_KINDS = tuple(
+    (kind, _DATA.pattern(kind.value, language))
+    for language in Language
+    for kind in AnswerKind
+    if kind is not AnswerKind.OTHER
+)
 
 
 def answer_kind(text: str) -> AnswerKind:
     """Return the kind of answer to the first question in a text."""
     found = [
         (match.start(), -match.end(), kind)
-        for kind, pattern in _kinds()
+        for kind, pattern in _KINDS
         if (match := pattern.search(text))
     ]
     return min(found, default=(0, 0, AnswerKind.OTHER))[2]
@@ -50,7 +46,8 @@ def answer_kind(text: str) -> AnswerKind:
 
 # The signs that a question needs several memories, with weights. The complexity is 1 minus the
 # product of 1 - weight, so it never exceeds 1.
-_SIGNS = {"several": 0.65, "compared": 0.6, "in_order": 0.4, "open": 0.35, "joined": 0.2}
+_SIGN_WEIGHTS = {"several": 0.65, "compared": 0.6, "in_order": 0.4, "open": 0.35, "joined": 0.2}
+_SIGNS = {name: _DATA.pattern(name) for name in _SIGN_WEIGHTS}
 _ANOTHER_NAME = 0.15
 _ANOTHER_TIME = 0.2
 _ANOTHER_PART = 0.45
@@ -60,11 +57,6 @@ _LONG, _HAN_WEIGHT = 400, 3
 _HAN = re.compile(r"[\u3400-\u9fff]")
 
 
-@cache
-def _signs() -> dict[str, re.Pattern[str]]:
-    return {name: _DATA.pattern(name) for name in _SIGNS}
-
-
 def complexity_of(text: str, *, names: int, times: int, parts: int, whole: bool = False) -> float:
     """Return the complexity, 0 to nearly 1, by length, words and number of names.
 
@@ -72,9 +64,9 @@ def complexity_of(text: str, *, names: int, times: int, parts: int, whole: bool 
     """
     length = len(text) + (_HAN_WEIGHT - 1) * len(_HAN.findall(text))
     simple = 1 - _LENGTH * min(1.0, length / _LONG)
-    for name, pattern in _signs().items():
+    for name, pattern in _SIGNS.items():
         if (whole and name == "several") or pattern.search(text):
-            simple *= 1 - _SIGNS[name]
+            simple *= 1 - _SIGN_WEIGHTS[name]
     for weight, count in ((_ANOTHER_NAME, names), (_ANOTHER_TIME, times), (_ANOTHER_PART, parts)):
         simple *= (1 - weight) ** max(0, min(count, 4) - 1)
     return 1 - simple
@@ -142,17 +134,9 @@ def names_only_times(
     text: str, expressions: Iterable[TimeExpression], names: Collection[str] = ()
 ) -> bool:
     """Return True if a question contains only times, common words and ``names`` of speakers."""
-    left = _without_times(text, expressions).casefold()
+    left = mask_times(text, expressions).casefold()
     named = {word for name in names for word in _WORD.findall(name.casefold())}
     for name in named:
         left = left if name.isascii() else left.replace(name, " ")
     known = _COMMON_WORDS | named
     return all(word in known for word in _WORD.findall(_COMMON_PHRASES.sub(" ", left)))
-
-
-def _without_times(text: str, expressions: Iterable[TimeExpression]) -> str:
-    pieces, end = [], 0
-    for each in expressions:
-        pieces.append(text[end : each.start])
-        end = each.end
-    return " ".join([*pieces, text[end:]])

@@ -7,7 +7,6 @@ not due to the sentence; a Chinese name is found by its surname and the words be
 
 import re
 from collections.abc import Collection, Iterable, Iterator
-from functools import cache
 
 from memci.language.detection import Language, language_of
 from memci.language.loading import TaskData
@@ -19,7 +18,7 @@ from memci.language.names import (
     is_speaker,
     latin_names,
 )
-from memci.language.times.ranges import TimeExpression
+from memci.language.times.ranges import TimeExpression, mask_times
 
 _L = r"[0-9A-Za-zÀ-ÖØ-öø-ɏ_]"
 # In a Chinese question Latin letters are names: of people, products, programs.
@@ -60,18 +59,14 @@ def _is_certain_name(name: str, rest: str) -> bool:
     return not _NOT_OPENING.search(name) and bool(_DOING.match(rest))
 
 
-@cache
-def _chinese_patterns() -> tuple[re.Pattern[str], ...]:
-    """Compile the patterns at first use: most processes never need them."""
-    names = ("person", "called", "place_in_questions", "travelled")
-    return tuple(_DATA.pattern(name, flags=0) for name in names)
-
-
+_CHINESE_NAMES = tuple(
+    _DATA.pattern(name, flags=0) for name in ("person", "called", "place_in_questions", "travelled")
+)
 _NO_PLACE = _DATA.pattern("no_place", flags=0)
 
 
 def _chinese_names(text: str) -> Iterator[tuple[int, str]]:
-    for pattern in _chinese_patterns():
+    for pattern in _CHINESE_NAMES:
         for match in pattern.finditer(text):
             if not _NO_PLACE.fullmatch(match["name"]):
                 yield match.start("name"), match["name"]
@@ -117,7 +112,7 @@ def entities_in(
 
     ``known``: names that count in any case. Expressions of time are no names.
     """
-    masked = _mask_times(text, expressions)
+    masked = mask_times(text, expressions)  # which may contain capitals
     found: dict[str, tuple[int, str]] = {}
     for at, name in (*_known(text, known), *_named(masked, language)):
         key = Entity.named(name).key
@@ -150,13 +145,6 @@ def _without_contained(found: dict[str, tuple[int, str]]) -> dict[str, tuple[int
         for key, place in found.items()
         if not any(key != other and key in entities_named(other, (key,)) for other in found)
     }
-
-
-def _mask_times(text: str, expressions: Iterable[TimeExpression]) -> str:
-    """Return the text with dots in place of expressions of time, which may contain capitals."""
-    for each in expressions:
-        text = text[: each.start] + "." * (each.end - each.start) + text[each.end :]
-    return text
 
 
 def _is_title(quoted: str) -> bool:

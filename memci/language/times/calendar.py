@@ -134,9 +134,9 @@ def season(year_begun: int, name: str) -> Reading:
 _AROUND = {"week": week, "weekend": weekend, "month": month, "year": year}
 
 
-def around(today: date, unit: str, steps: int) -> Reading | None:
-    """Return the week, weekend, month or year ``steps`` later; None for other units."""
-    return _AROUND[unit](today, steps) if unit in _AROUND else None
+def around(today: date, unit: str, steps: int) -> Reading:
+    """Return the week, weekend, month or year ``steps`` later."""
+    return _AROUND[unit](today, steps)
 
 
 def distant(today: date, unit: str, count: int) -> Reading:

@@ -5,18 +5,14 @@
 shortened texts: without its note such a time is meaningless later.
 """
 
-from __future__ import annotations
-
 import re
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import date, datetime
-from itertools import accumulate
 
 from memci.language.detection import Language
 from memci.language.times import false_mentions, text_around
-from memci.language.times.calendar import Granularity, Reading
+from memci.language.times.calendar import Granularity, Reading, as_guess
 from memci.language.times.rules import Rule, readings, rules_of
 from memci.language.times.time_words import MONTHS
 
@@ -74,7 +70,7 @@ def find_times(text: str, said_at: datetime) -> list[TimeMention]:
 
 def _equally_certain(text: str, found: list[TimeMention]) -> list[TimeMention]:
     """Make days without a year in one sentence all certain or all guesses."""
-    doubted: set[int] = set()
+    equal = list(found)
     group: list[int] = []
     for at, mention in enumerate(found):
         if not mention.reading.yearless:
@@ -82,12 +78,10 @@ def _equally_certain(text: str, found: list[TimeMention]) -> list[TimeMention]:
         if group and text_around.ends_sentence(text, found[group[-1]].end, mention.start):
             group = []
         group.append(at)
-        if not all(found[each].certain for each in group):
-            doubted.update(group)
-    return [
-        replace(each, reading=replace(each.reading, certain=False)) if at in doubted else each
-        for at, each in enumerate(found)
-    ]
+        if not all(equal[each].certain for each in group):
+            for each in group:
+                equal[each] = replace(found[each], reading=as_guess(found[each].reading))
+    return equal
 
 
 def _candidates(text: str, said_at: datetime) -> Iterator[TimeMention]:
@@ -206,46 +200,25 @@ def remove_date_notes(text: str) -> str:
 def date_notes(text: str, said_at: datetime) -> list[DateNote]:
     """Return the notes that ``add_date_notes`` inserts, in order.
 
-    A repeated expression gets its date once; one beside a date gets none.
+    A repeated expression gets its date once; one beside a date gets none. Notes that are there
+    already do not affect the search for times.
     """
-    bare = _WithoutNotes.of(text)
+    written = text_around.CharacterMask(text, _DATE_NOTE)
+    places = [at for at in range(len(text)) if not written.touches(at, at + 1)]
+    bare = "".join(text[at] for at in places)
     notes: list[DateNote] = []
     seen: set[str] = set()
-    for mention in find_times(bare.text, said_at):
+    for mention in find_times(bare, said_at):
         words = mention.text.lower()
         if not mention.certain or mention.reading.whole or words in seen:
             continue
         seen.add(words)
-        possessive = _POSSESSIVE.match(bare.text, mention.end)
+        possessive = _POSSESSIVE.match(bare, mention.end)
         end = possessive.end() if possessive else mention.end
-        if not bare.has_note_at(end) and not _DATED.match(bare.text, end):
-            notes.append(DateNote(bare.original(end), _note(mention)))
+        at = places[end - 1] + 1
+        if not written.touches(at, at + 1) and not _DATED.match(bare, end):
+            notes.append(DateNote(at, _note(mention)))
     return notes
-
-
-@dataclass(frozen=True, slots=True)
-class _WithoutNotes:
-    """A text without its notes, which must not affect the search for times."""
-
-    text: str
-    cuts: tuple[int, ...]  # where notes stood, in the bare text
-    lengths: tuple[int, ...]  # of all notes up to each cut
-
-    @classmethod
-    def of(cls, text: str) -> _WithoutNotes:
-        spans = [match.span() for match in _DATE_NOTE.finditer(text)]
-        lengths = tuple(accumulate(end - start for start, end in spans))
-        before = (0, *lengths)
-        cuts = tuple(start - removed for (start, _), removed in zip(spans, before, strict=False))
-        return cls(_DATE_NOTE.sub("", text), cuts, lengths)
-
-    def has_note_at(self, end: int) -> bool:
-        return end in self.cuts
-
-    def original(self, end: int) -> int:
-        """Return the position in the text with notes; there must be no note at ``end`` > 0."""
-        passed = bisect_right(self.cuts, end)
-        return end + (self.lengths[passed - 1] if passed else 0)
 
 
 def _note(mention: TimeMention) -> str:

@@ -109,7 +109,7 @@ def _counted(first: date, last: date, parts: Parts) -> Reading | None:
     if unit in WEEKDAYS:
         return _weekday(edge, WEEKDAYS.index(unit), side)
     if not side:
-        return calendar.around(edge, unit, 0)
+        return None if unit == "day" else calendar.around(edge, unit, 0)
     if unit == "weekend":
         return calendar.weekend(edge, -(edge.weekday() < SATURDAY) if side < 0 else 0)
     if "n" in parts:

@@ -52,21 +52,14 @@ def _fit(at: datetime, since: datetime | None, until: datetime | None, slack: ti
 
 def range_of(reading: Reading, zone: tzinfo | None, *, yearly: bool = False) -> TimeRange:
     """Return a reading as a range, from midnight to midnight in a time zone."""
-    since, until = start_of_day(reading.first, zone), end_of_day(reading.last, zone)
+    since, last = (
+        datetime.combine(day, time.min, zone or UTC) for day in (reading.first, reading.last)
+    )
+    until = last + _DAY if reading.last < date.max else None  # the end of the calendar
     certainty = CERTAIN if reading.certain else GUESSED
     if reading.approximate:
         certainty = min(certainty, ROUNDED)
     return TimeRange(since, until, certainty, reading.last - reading.first + _DAY, yearly)
-
-
-def start_of_day(day: date, zone: tzinfo | None) -> datetime:
-    """Return the first moment of a day."""
-    return datetime.combine(day, time.min, zone or UTC)
-
-
-def end_of_day(day: date, zone: tzinfo | None) -> datetime | None:
-    """Return the first moment after a day; None after the calendar's last."""
-    return start_of_day(day + _DAY, zone) if day < date.max else None
 
 
 def moved_to_year(since: datetime, until: datetime, year: int) -> tuple[datetime, datetime] | None:
@@ -94,6 +87,13 @@ class TimeExpression:
     def time(self) -> TimeRange:
         """The most likely of its times."""
         return self.times[0]
+
+
+def mask_times(text: str, expressions: Iterable[TimeExpression]) -> str:
+    """Return the text with dots in place of expressions of time."""
+    for each in expressions:
+        text = text[: each.start] + "." * (each.end - each.start) + text[each.end :]
+    return text
 
 
 def without_overlaps(expressions: Iterable[TimeExpression]) -> list[TimeExpression]:

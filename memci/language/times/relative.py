@@ -91,7 +91,7 @@ def weekends_ago(parts: Parts, today: date) -> Reading:
 # ---- Weeks, months and years around today
 
 
-def unit_by_step(parts: Parts, today: date, *, unit: str) -> Reading | None:
+def unit_by_step(parts: Parts, today: date, *, unit: str) -> Reading:
     """Read 上周, 上周末."""
     return calendar.around(today, unit, parts.step)
 
@@ -108,21 +108,18 @@ def which_unit(parts: Parts, today: date) -> Reading:
     unit, step = parts.unit, STEPS[which]
     if rolls:
         return calendar.rolling(today, unit, step)
-    if unit == "week":
-        return as_guess(calendar.week(today, step), sure=today.weekday() != SUNDAY)
-    return calendar.month(today, step) if unit == "month" else calendar.year(today, step)
+    sure = unit != "week" or today.weekday() != SUNDAY
+    return as_guess(calendar.around(today, unit, step), sure=sure)
 
 
 def next_but_one(parts: Parts, today: date) -> Reading:
     """Read "the week before last", "the month after next"."""
-    step = -2 if parts.text("which") == "last" else 2
-    if parts.unit == "month":
-        return calendar.month(today, step)
-    if parts.unit == "year":
-        return calendar.year(today, step)
-    if parts.unit == "week":
-        return as_guess(calendar.week(today, step), sure=today.weekday() != SUNDAY)
-    return as_guess(calendar.weekend(today, step), sure=step < 0 and today.weekday() < SATURDAY)
+    step = 2 * STEPS[parts.text("which")]
+    sure = {
+        "week": today.weekday() != SUNDAY,
+        "weekend": step < 0 and today.weekday() < SATURDAY,
+    }
+    return as_guess(calendar.around(today, parts.unit, step), sure=sure.get(parts.unit, True))
 
 
 def which_month(parts: Parts, today: date) -> Reading | None:
