@@ -17,12 +17,11 @@ from memci.language.detection import Language
 from memci.language.loading import TaskData
 
 _DATA = TaskData("near_duplicates")
-_ARTICLES, _SOUNDS, _OPENINGS, _GREETINGS, _STRESS, _NEGATIONS, _ANSWERS, _PRONOUNS, _TWOFOLD = (
-    _DATA.words(name)
-    for name in (
-        *("articles", "sounds", "openings", "greetings", "stress"),
-        *("negations", "answers", "pronouns", "twofold"),
-    )
+_ARTICLES, _SOUNDS, _OPENINGS, _GREETINGS = map(
+    _DATA.words, ("articles", "sounds", "openings", "greetings")
+)
+_STRESS, _NEGATIONS, _ANSWERS, _PRONOUNS = map(
+    _DATA.words, ("stress", "negations", "answers", "pronouns")
 )
 _BE = frozenset(("am", "are", "is"))
 _SAME_SIGNS = str.maketrans(
@@ -38,7 +37,7 @@ _LETTERS = rf"[^\W\d_{_HAN_RANGES}]+"
 # Marks that only separate. Others count as words: "?", "€", quotation marks, faces.
 _DIVIDING = r".,;:!()\[\]{}…—–、。·•\-"
 _TOKEN = re.compile(
-    rf"(?P<when>{_DATA.source('when')})|{_DATA.source('whole_words')}"
+    rf"{_DATA.source('whole_words')}"
     r"|(?:(?<!\w)-)?\d+(?:[.,:/-]\d+)*%?"
     rf"|[{_HAN_RANGES}]|{_LETTERS}(?:'{_LETTERS})*|(?P<mark>[{_DIVIDING}])|[^\w\s'*~《》『』【】]",
     re.IGNORECASE,
@@ -52,11 +51,6 @@ class ReducedText:
     tokens: tuple[str, ...]
     stresses: int
 
-    @property
-    def content_size(self) -> int:
-        """Return the size for choosing among equal texts: the one with most stress is preferred."""
-        return len(self.tokens) + self.stresses
-
 
 def same_reduced_content(one: ReducedText, other: ReducedText) -> bool:
     """Return True if two reduced texts have the same content; texts without words never have."""
@@ -65,7 +59,8 @@ def same_reduced_content(one: ReducedText, other: ReducedText) -> bool:
 
 def content_size(text: str) -> int:
     """Return the number of tokens of a text, with stress but without other empty words."""
-    return reduce_text(text).content_size
+    reduced = reduce_text(text)
+    return len(reduced.tokens) + reduced.stresses
 
 
 def reduce_text(text: str) -> ReducedText:
@@ -77,7 +72,7 @@ def reduce_text(text: str) -> ReducedText:
     reducer = _Reducer(list(_TOKEN.finditer(plain)), shouted=plain.isupper())
     for place in range(len(reducer.found)):
         reducer.take(place)
-    return reducer.finished()
+    return ReducedText(tuple(reducer.tokens), reducer.stresses)
 
 
 class _Reducer:
@@ -87,8 +82,6 @@ class _Reducer:
         self.found = found
         self.shouted = shouted
         self.tokens: list[str] = []
-        self.times: list[int] = []  # places in ``tokens``
-        self.clause_starts: set[int] = set()  # of ``tokens``, except the first
         self.stresses = 0
         self.opening = True  # no token of this clause yet
         self.first = ""  # the clause's first token
@@ -98,14 +91,9 @@ class _Reducer:
         match = self.found[place]
         word = match[0].casefold()
         if match["mark"]:
-            self._end_clause()
+            self.opening = True
         elif not self._is_empty_word(word, match[0], ends=self._is_last_in_clause(place)):
-            self._append("be" if word in _BE else word, is_time=bool(match["when"]))
-
-    def finished(self) -> ReducedText:
-        if self._can_move_time():
-            self.tokens.insert(0, self.tokens.pop(self.times[0]))
-        return ReducedText(tuple(self.tokens), self.stresses)
+            self._append("be" if word in _BE else word)
 
     def _is_last_in_clause(self, place: int) -> bool:
         """Return True if a clause ends after this match, particles aside."""
@@ -113,21 +101,14 @@ class _Reducer:
         following = next(behind, None)
         return following is None or bool(following["mark"]) or following[0] == "?"
 
-    def _end_clause(self) -> None:
-        if self.tokens:
-            self.clause_starts.add(len(self.tokens))
-        self.opening = True
-
-    def _append(self, word: str, *, is_time: bool) -> None:
-        answered = self.tokens and len(self.tokens) in self.clause_starts
+    def _append(self, word: str) -> None:
+        answered = self.opening and self.tokens
         if answered and (self.tokens[-1] in _ANSWERS or self.tokens[-2:] == ["没", "有"]):
             self.tokens.append(",")
         if self.opening:
             self.first = word
         self.opening = word == "?"
         self.negated = self.negated or word in _NEGATIONS
-        if is_time:
-            self.times.append(len(self.tokens))
         self.tokens.append(word)
 
     def _is_empty_word(self, word: str, written: str, *, ends: bool) -> bool:
@@ -143,13 +124,3 @@ class _Reducer:
         if word == "吧":  # polite at the end of a request, else a guess or a proposal
             return ends and self.first in {"把", "帮", "给"} and "了" not in self.tokens
         return word in _SOUNDS
-
-    def _can_move_time(self) -> bool:
-        """Return True if the only expression of time can move to the beginning of the text."""
-        if len(self.times) != 1 or _TWOFOLD.intersection(self.tokens):
-            return False
-        (time,) = self.times
-        inside = self.clause_starts - {time, time + 1, len(self.tokens)}
-        before = self.tokens[:time]
-        at_an_end = time == len(self.tokens) - 1 or all(each in _PRONOUNS for each in before)
-        return at_an_end and not inside
