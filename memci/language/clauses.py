@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from memci.language.detection import Language
 from memci.language.loading import TaskData
 from memci.language.sentences import Span, clause_spans, sentence_spans
-from memci.language.times.mentions import has_only_times, spans_with_date_notes
 from memci.language.word_lists import (
     CHINESE_NEGATIONS,
     ENGLISH_FINITE_VERBS,
@@ -205,15 +204,7 @@ def _parts(sentence: str, language: Language) -> list[str]:
             parts[-1] = f"{parts[-1]}{gap}{part}"
         elif part:
             parts.append(part)
-    return [*parts[:-1], *_without_time(parts[-1])] if parts else []
-
-
-def _without_time(part: str) -> list[str]:
-    """Cut a last time with its note off: "… on tram 28 | today (2026-03-01)."."""
-    times = spans_with_date_notes(part)
-    if times and times[-1][0] > 0 and times[-1][1] >= len(part) - 1:
-        return [part[: times[-1][0]].rstrip(), part[times[-1][0] :]]
-    return [part]
+    return parts
 
 
 def _belongs_to_previous(before: str, part: str, language: Language) -> bool:
@@ -253,11 +244,7 @@ def _ends_with_subject(words: Sequence[str]) -> bool:
 
 def _can_stand_alone(part: str, language: Language) -> bool:
     if language is Language.CHINESE:
-        return (
-            not has_only_times(part)
-            and len(part) >= _FEWEST_CHARACTERS
-            and not _DEPENDENT[language].match(part)
-        )
+        return len(part) >= _FEWEST_CHARACTERS and not _DEPENDENT[language].match(part)
     body = _CONJUNCTION.sub("", part, count=1)
     if body != part and _PRONOUN.match(body):
         return False  # "and she must not eat sesame" needs its antecedent
@@ -291,7 +278,7 @@ def _heads(parts: list[str], language: Language) -> list[int | None]:
 def _is_elliptic(parts: Sequence[str], language: Language) -> bool:
     """Return True if a sentence says nothing without the one before: "On April 1st."."""
     only = parts[0] if len(parts) == 1 else ""
-    hangs = has_only_times(only) or _DEPENDENT[language].match(only) is not None
+    hangs = not any(map(str.isalpha, only)) or _DEPENDENT[language].match(only) is not None
     return bool(only) and hangs and not _has_finite_verb(only)
 
 

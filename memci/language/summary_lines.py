@@ -15,7 +15,6 @@ import heapq
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import Enum
 from itertools import pairwise
 
 from memci.language import detection, word_weights
@@ -95,21 +94,11 @@ _NEEDS_LINE_BEFORE = re.compile(r"(?:s?he|it|they|these|those)\b|[她他它]", r
 _NEWEST = 0.15  # how much more the last line counts than the first
 
 
-class Kind(Enum):
-    """The kind of a line; the value is its factor."""
-
-    DECISION = 5.0
-    WANTED = 1.6  # preferences, constraints, corrections, plans, and who is talking
-    TOOL = 1.2
-    OTHER = 1.0
-
-
-_KINDS: Mapping[Cue, Kind] = {
-    Cue.DECISION: Kind.DECISION,
-    Cue.CONSTRAINT: Kind.WANTED,
-    Cue.PREFERENCE: Kind.WANTED,
-    Cue.CORRECTION: Kind.WANTED,
-    Cue.PLAN: Kind.WANTED,
+# The factor of a line by its kind. `_WANTED`: also of who is talking.
+_WANTED, _TOOL = 1.6, 1.2
+_FACTORS = {
+    Cue.DECISION: 5.0,
+    **dict.fromkeys((Cue.CONSTRAINT, Cue.PREFERENCE, Cue.CORRECTION, Cue.PLAN), _WANTED),
 }
 
 
@@ -174,7 +163,7 @@ def is_self_contained(line: Line) -> bool:
     body = without_speaker(line.text)
     if line.is_day or _NEEDS_LINE_BEFORE.match(body):
         return False
-    if TOOL_MARK in line.text or introduces_speaker(body) or _KINDS.keys() & find_cues(body):
+    if TOOL_MARK in line.text or introduces_speaker(body) or _FACTORS.keys() & find_cues(body):
         return True
     words = _weigh_line(line, 0).words
     enough = len(words) >= _SELF_CONTAINED_WORDS or sum(words.values()) >= _SELF_CONTAINED_WEIGHT
@@ -217,18 +206,17 @@ def _weigh_line(line: Line, place: float, speakers: Collection[str] = ()) -> _We
 
 def _line_factor(text: str, body: str) -> float:
     if TOOL_MARK in text:
-        return Kind.TOOL.value
+        return _TOOL
     if is_courtesy(body):
         return _COURTESY
     reply_factor = _REPLY if _ASSISTANT.match(text) else 1.0
     if body.endswith(("?", "？")):
         return _QUESTION * reply_factor
-    kinds = {_KINDS[cue] for cue in find_cues(body) if cue in _KINDS}
-    kinds |= {Kind.WANTED} if introduces_speaker(body) else set()
-    kind = max((each.value for each in kinds), default=Kind.OTHER.value)
+    cues = find_cues(body)
+    introduced = _WANTED if introduces_speaker(body) else 1.0
+    factor = max(introduced, *(_FACTORS.get(cue, 1.0) for cue in cues), 1.0)
     # A decision counts fully for every speaker.
-    reply_factor = 1.0 if Kind.DECISION in kinds else reply_factor
-    return kind * reply_factor
+    return factor if Cue.DECISION in cues else factor * reply_factor
 
 
 # Longer lines are paragraphs of other authors: the extractor writes one sentence per line.

@@ -10,7 +10,6 @@ TextTiling, and needs no number of segments.
 """
 
 import re
-import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -130,9 +129,6 @@ _CLAUSE = re.compile(r"[,;:，；：、](?=\s|[\u3400-\u9fff])")
 _SPACE = re.compile(r"\s")
 # A seam in the first part of a piece would make too many small pieces.
 _EARLIEST = 0.4
-# Never between a character and what modifies it: accents, variation selectors, joiners, skin tones.
-_JOINERS = frozenset("\u200d\ufe0e\ufe0f")
-_LONGEST_CLUSTER = 16
 
 
 def cut_into_pieces(text: str, longest: int) -> Iterator[str]:
@@ -166,21 +162,4 @@ def _seam(window: str) -> int:
         found = [at for at in find(window) if longest * _EARLIEST <= at <= longest]
         if found:
             return found[-1]
-    return _between_characters(window)
-
-
-def _between_characters(window: str) -> int:
-    at = len(window) - 1
-    for earlier in range(at, max(at - _LONGEST_CLUSTER, 1), -1):
-        if not _belongs_together(window[earlier - 1], window[earlier]):
-            return earlier
-    return at
-
-
-def _belongs_together(before: str, after: str) -> bool:
-    return (
-        before == "\u200d"
-        or after in _JOINERS
-        or unicodedata.combining(after) > 0
-        or "\U0001f3fb" <= after <= "\U0001f3ff"
-    )
+    return longest

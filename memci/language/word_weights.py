@@ -15,7 +15,6 @@ from importlib import resources
 from memci.language import chinese_words, word_lists
 from memci.language.detection import Language
 from memci.language.loading import LoadOnce
-from memci.language.times.mentions import spans_with_date_notes
 
 # The rarity of a word outside the vocabulary: mostly names and technical terms.
 UNKNOWN = 11.0
@@ -41,8 +40,6 @@ _HAN = re.compile(r"[\u3400-\u9fff]")
 _NUMBER = 8.0
 _NEGATION = 4.0
 _TIME = 5.0
-# The factor of a time with a date note: the action is more important.
-_DATED = 0.4
 # The factor of the day of the text, which a memory has anyway.
 _SAME_DAY = 0.25
 _TODAY = re.compile(
@@ -100,9 +97,7 @@ def is_specific(word: Word) -> bool:
 
 def weigh(text: str, language: Language) -> list[Word]:
     """Return the words of ``text`` with their weights, in order."""
-    words = _weigh_chinese(text) if language is Language.CHINESE else _weigh_english(text)
-    moments = spans_with_date_notes(text)
-    return [_scaled_inside(word, moments, _DATED) for word in words] if moments else words
+    return _weigh_chinese(text) if language is Language.CHINESE else _weigh_english(text)
 
 
 def _weigh_english(text: str) -> list[Word]:
