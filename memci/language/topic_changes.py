@@ -129,6 +129,9 @@ _CLAUSE = re.compile(r"[,;:，；：、](?=\s|[\u3400-\u9fff])")
 _SPACE = re.compile(r"\s")
 # A seam in the first part of a piece would make too many small pieces.
 _EARLIEST = 0.4
+# Never before what modifies a character: accents, joiners, variation selectors, skin tones.
+_MODIFIES = re.compile(r"[\u0300-\u036f\u200d\ufe0e\ufe0f\U0001f3fb-\U0001f3ff]|(?<=\u200d)")
+_LONGEST_CLUSTER = 16
 
 
 def cut_into_pieces(text: str, longest: int) -> Iterator[str]:
@@ -162,4 +165,5 @@ def _seam(window: str) -> int:
         found = [at for at in find(window) if longest * _EARLIEST <= at <= longest]
         if found:
             return found[-1]
-    return longest
+    ends = range(longest, max(longest - _LONGEST_CLUSTER, 1), -1)
+    return next((at for at in ends if not _MODIFIES.match(window, at)), longest)
