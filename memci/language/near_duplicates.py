@@ -51,6 +51,11 @@ class ReducedText:
     tokens: tuple[str, ...]
     stresses: int
 
+    @property
+    def content_size(self) -> int:
+        """Return the size for choosing among equal texts: the one with most stress is preferred."""
+        return len(self.tokens) + self.stresses
+
 
 def same_reduced_content(one: ReducedText, other: ReducedText) -> bool:
     """Return True if two reduced texts have the same content; texts without words never have."""
@@ -59,8 +64,7 @@ def same_reduced_content(one: ReducedText, other: ReducedText) -> bool:
 
 def content_size(text: str) -> int:
     """Return the number of tokens of a text, with stress but without other empty words."""
-    reduced = reduce_text(text)
-    return len(reduced.tokens) + reduced.stresses
+    return reduce_text(text).content_size
 
 
 def reduce_text(text: str) -> ReducedText:
