@@ -3,10 +3,11 @@
 All layers of the built-in embedder are adapted (LoRA; Hu and others, 2021); they read both texts
 together. Training needs torch; the product computes it with ONNX Runtime.
 
-    python -m training.change_model [--check]
+    python -m training.change_model [--check | --further]
 
-writes the weights. With ``--check`` it only trains without some kinds of writers, and prints how
-well such a model judges the pairs of those kinds.
+writes the weights. With ``--further`` it goes on with those that are there, for fewer epochs. With
+``--check`` it only trains without some kinds of writers, and prints how well such a model judges
+the pairs of those kinds.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from __future__ import annotations
 import argparse
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,21 +26,23 @@ from torch.nn import functional
 
 from memci.language.sentences import Span, clause_spans
 from memci.smallmodel.offline import change_model
-from memci.smallmodel.offline.change_model import pair_tokens
-from memci.smallmodel.offline.sentence_model import Tokens
-from training.encoder import Encoder, adapted_layers, export, tokenizer
+from memci.smallmodel.offline.change_model import EARLY_LAYERS, LEAST, pair_tokens
+from memci.smallmodel.offline.sentence_model import FEATURES, Tokens
+from training.encoder import Encoder, Pooling, adapted_layers, export, restore, tokenizer
 from training.sentence_model import rows
 
 _OUTPUT = Path(change_model.__file__).parent / "data" / change_model.FILE
 _LEFT_OUT = ("groupb", "friends", "tech")
 _RANK = 24
-_EPOCHS = 6
+_EPOCHS, _FURTHER_EPOCHS = 6, 2
 _BATCH = 32
 _ADAPTER_RATE, _HEAD_RATE = 4e-4, 2e-3
 _SMOOTHING = 0.05
-# Of the pairs in an epoch: how many older texts get facts of another pair, and how many newer texts
-# are exchanged for one that has nothing to do with the older.
-_LONGER, _UNRELATED = 0.3, 0.1
+_EARLY = 0.3  # share of the early answers in the loss
+# Of the pairs in an epoch: how many older texts get facts of another pair, how many newer texts are
+# exchanged for one that has nothing to do with the older, and how many only repeat it.
+_LONGER, _UNRELATED, _REPEATED = 0.25, 0.1, 0.05
+_BEFORE = 3  # messages before one in a conversation, which it does not end
 
 
 @dataclass
@@ -74,6 +77,17 @@ def pairs(*, judged: bool = False) -> list[Pair]:
     return [_pair(name, row) for name, row in rows("changes", judged=judged)]
 
 
+def neighbours() -> Iterator[Pair]:
+    """Yield messages of people with each of those before them: most talk ends nothing."""
+    for name, row in rows("turns"):
+        said = [each for each in row["messages"] if each["by"] != "assistant"]
+        texts = ["".join(each["parts"]) for each in said]
+        for newer, each in enumerate(said):
+            for older in range(max(0, newer - _BEFORE), newer):
+                names = said[older]["by"], each["by"]
+                yield Pair(texts[older], texts[newer], *names, [], row["lang"], name)
+
+
 def _pair(name: str, row: dict[str, Any]) -> Pair:
     older = row["older"]
     ended = [(at := older.find(part), at + len(part)) for part in row["ended"]]
@@ -90,61 +104,64 @@ def varied(known: Sequence[Pair], random: np.random.Generator) -> Iterator[Pair]
         others = by_language[each.language]
         other, chance = others[int(random.integers(len(others)))], random.random()
         gap = "\n" if random.random() < 0.3 else (" " if each.language == "en" else "")
-        if chance < _UNRELATED:
-            yield Pair(
-                each.older, other.newer, each.by_older, other.by_newer,
-                [] if other.older != each.older else each.ended, each.language, each.writer,
-            )  # fmt: skip
-        elif chance < _UNRELATED + _LONGER and other.older != each.older:
+        if chance < _REPEATED:
+            yield replace(each, newer=each.older, by_newer=each.by_older or "user", ended=[])
+        elif chance < _REPEATED + _UNRELATED and other.older != each.older:
+            yield replace(each, newer=other.newer, by_newer=other.by_newer, ended=[])
+        elif chance < _REPEATED + _UNRELATED + _LONGER and other.older != each.older:
             first = random.random() < 0.5
             older = other.older + gap + each.older if first else each.older + gap + other.older
             shift = len(other.older + gap) if first else 0
             ended = [(start + shift, stop + shift) for start, stop in each.ended]
-            yield Pair(
-                older, each.newer, each.by_older, each.by_newer, ended, each.language, each.writer
-            )
+            yield replace(each, older=older, ended=ended)
         else:
             yield each
 
 
 class Net(nn.Module):
-    """The adapted layers, the pooling of facts, and the head."""
+    """The adapted layers, the pooling of facts, and the heads: an early one, and the last one."""
 
     def __init__(self, encoder: Encoder) -> None:
         """Adapt all layers."""
         super().__init__()
         self.layers = adapted_layers(encoder.layers, _RANK)
-        self.query = nn.Linear(384, 4)
-        self.value, self.mean = nn.Linear(384, 128), nn.Linear(384, 128)
-        self.ends, self.ends_out = nn.Linear(512, 64), nn.Linear(64, 1)
-        self.dropout = nn.Dropout(0.2)
+        self.early, self.last = Ends(), Ends()
         self._encoder = [encoder]  # its weights are not trained
 
-    def forward(self, texts: Sequence[Tokens]) -> list[Tensor]:
-        """Return for each pair the logits that its facts are ended."""
+    def forward(self, texts: Sequence[Tokens]) -> tuple[list[Tensor], list[Tensor]]:
+        """Return for each pair the logits that its facts are ended: the early ones, the last."""
         state, mask = self._encoder[0].embedded([each.ids for each in texts])
-        with torch.autocast("cpu", torch.bfloat16):
-            for layer in self.layers:
-                state = layer(state, mask)
-        state = self.dropout(state.float() * 2)
         found = []
-        for row, each in enumerate(texts):
-            features = torch.stack([self._pooled(state[row, a:b]) for a, b in each.spans])
-            both = torch.cat([features[:-1], features[-1:].expand(len(features) - 1, -1)], 1)
-            found.append(self.ends_out(functional.relu(self.ends(self.dropout(both))))[:, 0])
-        return found
-
-    def _pooled(self, own: Tensor) -> Tensor:
-        seen = self.query(own).softmax(0).T @ own
-        return torch.cat(
-            [functional.relu(self.value(seen)).mean(0), functional.relu(self.mean(own.mean(0)))]
-        )
+        with torch.autocast("cpu", torch.bfloat16):
+            for at, layer in enumerate(self.layers, 1):
+                state = layer(state, mask)
+                if at in {EARLY_LAYERS, len(self.layers)}:
+                    found.append(state.float())
+        return self.early(found[0], texts), self.last(found[1], texts)
 
 
-def train(encoder: Encoder, known: Sequence[Pair], seed: int = 1) -> Net:
+class Ends(nn.Module):
+    """Compares each fact with the newer text."""
+
+    def __init__(self) -> None:
+        """Begin with nothing learned."""
+        super().__init__()
+        self.pooling = Pooling(0.2)
+        self.ends, self.ends_out = nn.Linear(2 * FEATURES, 64), nn.Linear(64, 1)
+
+    def forward(self, state: Tensor, texts: Sequence[Tokens]) -> list[Tensor]:
+        """Return for each pair the logits that its facts are ended."""
+        spans = [(row, *span) for row, each in enumerate(texts) for span in each.spans]
+        pairs = self.pooling(state, spans).split([len(each.spans) for each in texts])
+        both = [torch.cat([own[:-1], own[-1:].expand(len(own) - 1, -1)], 1) for own in pairs]
+        logits = self.ends_out(functional.relu(self.ends(torch.cat(both))))[:, 0]
+        return list(logits.split([len(own) - 1 for own in pairs]))
+
+
+def train(net: Net, known: Sequence[Pair], epochs: int = _EPOCHS, seed: int = 1) -> Net:
     """Train on pairs."""
     torch.manual_seed(seed)
-    net, random = Net(encoder), np.random.default_rng(seed)
+    random = np.random.default_rng(seed)
     adapters = [each for each in net.layers.parameters() if each.requires_grad]
     heads = [each for name, each in net.named_parameters() if not name.startswith("layers.")]
     optimizer = torch.optim.AdamW(
@@ -152,9 +169,9 @@ def train(encoder: Encoder, known: Sequence[Pair], seed: int = 1) -> Net:
     )
     batches = -(-len(known) // _BATCH)
     schedule = torch.optim.lr_scheduler.OneCycleLR(
-        optimizer, [_ADAPTER_RATE, _HEAD_RATE], total_steps=_EPOCHS * batches, pct_start=0.1
+        optimizer, [_ADAPTER_RATE, _HEAD_RATE], total_steps=epochs * batches, pct_start=0.1
     )
-    for epoch in range(_EPOCHS):
+    for epoch in range(epochs):
         read = [each.read() for each in varied(known, random)]
         # Texts of about one length together; the batches in any order.
         noise = random.normal(0, 8, len(read))
@@ -163,12 +180,13 @@ def train(encoder: Encoder, known: Sequence[Pair], seed: int = 1) -> Net:
         net.train()
         for start in random.permutation(range(0, len(read), _BATCH)):
             some = [read[at] for at in order[start : start + _BATCH]]
-            loss = torch.zeros(())
-            for logits, (_, labels) in zip(net([each for each, _ in some]), some, strict=True):
-                wanted = torch.tensor(labels) * (1 - _SMOOTHING) + _SMOOTHING / 2
-                loss = loss + functional.binary_cross_entropy_with_logits(
-                    logits, wanted, reduction="sum"
-                )
+            labels = torch.tensor([label for _, own in some for label in own])
+            wanted = labels * (1 - _SMOOTHING) + _SMOOTHING / 2
+            early, last = (torch.cat(each) for each in net([each for each, _ in some]))
+            loss = functional.binary_cross_entropy_with_logits(last, wanted, reduction="sum")
+            loss = loss + _EARLY * functional.binary_cross_entropy_with_logits(
+                early, wanted, reduction="sum"
+            )
             loss = loss / _BATCH
             optimizer.zero_grad()
             loss.backward()
@@ -186,7 +204,9 @@ def report(net: Net, known: Sequence[Pair]) -> None:
     with torch.no_grad():
         for each in known:
             tokens, labels = each.read()
-            answers.append((each, labels, net([tokens])[0].sigmoid().numpy()))
+            (early,), (last,) = net([tokens])
+            likely = last.sigmoid().numpy() * bool((early.sigmoid() >= LEAST).any())
+            answers.append((each, labels, likely))
     for language in ("en", "zh"):
         own = [each for each in answers if each[0].language == language]
         for least in (0.3, 0.5, 0.7):
@@ -209,14 +229,17 @@ def main() -> None:
     """Train and write the weights, or check how well what was not seen is judged."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true")
-    known, judged, encoder = pairs(), pairs(judged=True), Encoder()
-    if parser.parse_args().check:
+    parser.add_argument("--further", action="store_true")
+    chosen = parser.parse_args()
+    known, judged, net = [*pairs(), *neighbours()], pairs(judged=True), Net(Encoder())
+    if chosen.check:
         left = [each for each in known if any(name in each.writer for name in _LEFT_OUT)]
-        net = train(encoder, [each for each in known if each not in left])
-        report(net, left)
+        report(train(net, [each for each in known if each not in left]), left)
+    elif chosen.further:
+        restore(net, change_model.weights())
+        export(train(net, known, _FURTHER_EPOCHS), _OUTPUT)
     else:
-        net = train(encoder, known)
-        export(net, _OUTPUT)
+        export(train(net, known), _OUTPUT)
     print("judged on what another writer labelled:")
     report(net, judged)
 

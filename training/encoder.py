@@ -19,6 +19,9 @@ from torch.nn import functional
 
 from memci.smallmodel.offline.e5_files import package_file
 from memci.smallmodel.offline.e5_graph import ADAPTED, Weights, tokenizer_model
+from memci.smallmodel.offline.sentence_model import FEATURES, Learned
+
+_SCALE = 2.0  # of the changes of layers
 
 
 @cache
@@ -62,9 +65,9 @@ class Layer(nn.Module):
         many, length, hidden = state.shape
         parts = self.qkv(state).reshape(many, length, 3, self.heads, self.size)
         query, key, value = parts.permute(2, 0, 3, 1, 4)
-        seen = functional.scaled_dot_product_attention(
-            query, key, value, attn_mask=mask[:, None, None, :]
-        )
+        # Not ``scaled_dot_product_attention``, whose gradient takes as long as all else on a CPU.
+        heat = query @ key.transpose(2, 3) / self.size**0.5
+        seen = heat.masked_fill(~mask[:, None, None, :], -1e9).softmax(-1).to(value.dtype) @ value
         seen = seen.transpose(1, 2).reshape(many, length, hidden)
         state = self.aln(state + self.ao(seen))
         return self.oln(state + self.fo(functional.gelu(self.fi(state))))
@@ -82,7 +85,9 @@ class Adapted(nn.Module):
 
     def forward(self, state: Tensor) -> Tensor:
         """Return what the changed layer gives."""
-        changed = self.base.weight + 2 * self.up @ self.down  # faster than the sum of two results
+        changed = (
+            self.base.weight + _SCALE * self.up @ self.down
+        )  # faster than the sum of two results
         return functional.linear(state, changed, self.base.bias)
 
 
@@ -97,12 +102,12 @@ def adapted_layers(layers: Sequence[Layer], rank: int) -> nn.ModuleList:
 
 
 def _adapters_of(layers: nn.Module) -> dict[str, Tensor]:
-    """Return the changes by name; their scale is in them."""
+    """Return the changes by name."""
     found = {}
     for at, layer in enumerate(layers.children()):
         for name in ADAPTED:
             adapted = getattr(layer, name)
-            found[f"l{at}.{name}.down"], found[f"l{at}.{name}.up"] = adapted.down, adapted.up * 2
+            found[f"l{at}.{name}.down"], found[f"l{at}.{name}.up"] = adapted.down, adapted.up
     return found
 
 
@@ -114,6 +119,33 @@ def padded(states: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
     for row, state in enumerate(states):
         found[row, : len(state)], mask[row, : len(state)] = state.float(), True
     return found, mask
+
+
+class Pooling(nn.Module):
+    """Features of sentences: what heads of attention heed in each, and the mean of its tokens."""
+
+    def __init__(self, dropout: float) -> None:
+        """Take the share of features that is left out while it is trained."""
+        super().__init__()
+        self.query = nn.Linear(384, 4)
+        self.value, self.mean = nn.Linear(384, FEATURES // 2), nn.Linear(384, FEATURES // 2)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, state: Tensor, spans: Sequence[tuple[int, int, int]]) -> Tensor:
+        """Return the features, shape (len(spans), 256).
+
+        ``spans``: the row of ``state``, shape (rows, tokens, d), and [start, stop) of its tokens.
+        """
+        width = max(stop - start for _, start, stop in spans)
+        places = torch.tensor([[start] * width for _, start, _ in spans]) + torch.arange(width)
+        inside = places < torch.tensor([[stop] for _, _, stop in spans])
+        places = places.clamp(max=state.shape[1] - 1)
+        found = self.dropout(state[torch.tensor([[row] for row, _, _ in spans]), places] * 2)
+        attention = self.query(found).masked_fill(~inside[..., None], -1e9).softmax(1)
+        pooled = torch.einsum("bta,btd->bad", attention, found)
+        mean = (found * inside[..., None]).sum(1) / inside.sum(1, keepdim=True)
+        parts = [functional.relu(self.value(pooled)).mean(1), functional.relu(self.mean(mean))]
+        return self.dropout(torch.cat(parts, 1))
 
 
 class Encoder:
@@ -143,13 +175,31 @@ class Encoder:
         return self._norm(found + self._kind), mask
 
 
+def _arrays(net: nn.Module) -> dict[str, Tensor]:
+    """Return the changes of ``net.layers``, and its heads, by name."""
+    arrays = _adapters_of(net.get_submodule("layers"))
+    for name, head in net.named_modules():
+        if isinstance(head, nn.Linear) and not name.startswith("layers."):
+            arrays[f"{name}.w"], arrays[f"{name}.b"] = head.weight, head.bias
+    return arrays
+
+
 def export(net: nn.Module, path: Path) -> None:
     """Write the changes of ``net.layers``, and its heads, in half precision."""
-    arrays = _adapters_of(net.get_submodule("layers"))
-    for name, head in net.named_children():
-        if isinstance(head, nn.Linear):
-            arrays[f"{name}.w"], arrays[f"{name}.b"] = head.weight, head.bias
     halves: dict[str, Any] = {
-        name: each.detach().numpy().astype(np.float16) for name, each in arrays.items()
+        name: (each * _scale(name)).detach().numpy().astype(np.float16)
+        for name, each in _arrays(net).items()
     }
     np.savez_compressed(path, **halves)
+
+
+def restore(net: nn.Module, learned: Learned) -> None:
+    """Read what ``export`` wrote."""
+    with torch.no_grad():
+        for name, each in _arrays(net).items():
+            each.copy_(torch.from_numpy(learned[name]) / _scale(name))
+
+
+def _scale(name: str) -> float:
+    """Return what an array is multiplied with where it is used."""
+    return _SCALE if name.endswith(".up") else 1.0

@@ -39,7 +39,15 @@ from memci.smallmodel.offline.sentence_model import (
     Tokens,
     tokens_of,
 )
-from training.encoder import Encoder, Layer, adapted_layers, export, padded, tokenizer
+from training.encoder import (
+    Encoder,
+    Layer,
+    Pooling,
+    adapted_layers,
+    export,
+    padded,
+    tokenizer,
+)
 
 _DATA = Path(__file__).parent / "sentences"
 _OUTPUT = Path(sentence_model.__file__).parent / "data" / sentence_model.FILE
@@ -229,13 +237,11 @@ class Net(nn.Module):
         """Copy the ``layers`` and adapt them."""
         super().__init__()
         self.layers = adapted_layers(layers, _RANK)
-        self.query = nn.Linear(384, 4)
-        self.value, self.mean = nn.Linear(384, 128), nn.Linear(384, 128)
+        self.pooling = Pooling(0.3)
         self.key = nn.Linear(256 + len(SPEAKERS), len(KEYS))
         self.kind = nn.Linear(256 + len(SPEAKERS), len(TYPES))
         self.worth = nn.Linear(256 + len(SPEAKERS), len(WORTHS))
         self.seam, self.seam_out = nn.Linear(SEAM_FEATURES, 64), nn.Linear(64, 1)
-        self.dropout = nn.Dropout(0.3)
 
     def forward(self, examples: Sequence[Example]) -> Tensor:
         """Return the features of all sentences, shape (n, 256)."""
@@ -243,16 +249,8 @@ class Net(nn.Module):
         for layer in self.layers:
             state = layer(state, mask)
         spans = [(row, *span) for row, each in enumerate(examples) for span in each.tokens.spans]
-        width = max(stop - start for _, start, stop in spans)
-        places = torch.tensor([[start] * width for _, start, _ in spans]) + torch.arange(width)
-        inside = places < torch.tensor([[stop] for _, _, stop in spans])
-        places = places.clamp(max=state.shape[1] - 1)
-        found = self.dropout(state[torch.tensor([[row] for row, _, _ in spans]), places] * 2)
-        attention = self.query(found).masked_fill(~inside[..., None], -1e9).softmax(1)
-        pooled = torch.einsum("bta,btd->bad", attention, found)
-        mean = (found * inside[..., None]).sum(1) / inside.sum(1, keepdim=True)
-        parts = [functional.relu(self.value(pooled)).mean(1), functional.relu(self.mean(mean))]
-        return self.dropout(torch.cat(parts, 1))
+        found: Tensor = self.pooling(state, spans)
+        return found
 
     def answers(self, examples: Sequence[Example]) -> tuple[Tensor, Tensor, Tensor, list[Tensor]]:
         """Return the logits of key, type and worth of all sentences, and of the cuts."""

@@ -1,8 +1,8 @@
 """Which facts new messages end, and which of their own facts are over already (R6).
 
-Candidates are the memories most like a new message, the last one of its session, and those of
-messages before it in the same job. A model reads each with the message. If what people told in a
-memory is ended, the other memory supersedes it; if it tells more, the ended parts are noted.
+Candidates are the memories of facts most like a new message, those of the same job included. A
+model reads each with the facts that the message tells. If what people told in a memory is ended,
+the other memory supersedes it; if it tells more, the ended parts are noted.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,20 +15,20 @@ from memci.domain.memory.creation import Creation
 from memci.domain.memory.self_contained_text import speaker_name
 from memci.jobs.segments import Segments
 from memci.language.clauses import label_of
+from memci.language.detection import Language
 from memci.message import Message, Role
 from memci.smallmodel.ports import ReadSentence
 from memci.smallmodel.registry import SmallModels
-from memci.storage.network import beliefs, nodes
-from memci.storage.network.beliefs import Comparable, EndedPart
-from memci.storage.search.index import nearest_nodes
+from memci.storage.network import beliefs
+from memci.storage.network.beliefs import LEAST_WORTH, Comparable, EndedPart
 from memci.storage.session import Connection
 
-# Memories, and segments before it in the job, that a new sentence is read with.
-_NEAREST = 2
+# Memories that a new message is read with, those of the same job included.
+NEAREST = 2
 # How likely a sentence must tell more than a remark, so that its message is read.
 _TOLD = 0.4
 _TOLD_WORTHS = ("fact", "life", "vital")
-_MOST = 2  # sentences of a message
+_MOST = 3  # sentences of a message
 
 
 class _Text(NamedTuple):
@@ -54,13 +54,19 @@ class ChangedFacts:
 
     @classmethod
     def find(
-        cls, connection: Connection, agent_id: str, models: SmallModels, cut: Segments
+        cls,
+        models: SmallModels,
+        cut: Segments,
+        near: Sequence[Mapping[int, float]],
+        known: Mapping[int, Comparable],
     ) -> Self:
-        """Read the new messages of people with what they may change, or what may change them."""
+        """Read the new messages of people with what they may change, or what may change them.
+
+        ``near``: of each segment the memory nodes most similar to it, with cosines; ``known``:
+        those of them that can be compared.
+        """
         new = _new_texts(models, cut)
-        if not new:
-            return cls(())
-        pairs = list(_pairs(connection, agent_id, models.embedder.model, cut, new))
+        pairs = list(_pairs(cut, new, near, known))
         spans = models.changes.ended([(older.text, newer.text) for older, newer in pairs])
         found = []
         for (older, newer), ended in zip(pairs, spans, strict=True):
@@ -88,16 +94,18 @@ class ChangedFacts:
 
 
 def _new_texts(models: SmallModels, cut: Segments) -> list[_Text]:
-    """Return the sentences in which people tell facts, at most two of a message."""
+    """Return the sentences of each message in which people tell facts."""
     parts = [
         (index, message) for index, own in enumerate(cut.parts) for message in own if tells(message)
     ]
     read = models.sentences.read([message for _, message in parts])
     found = []
     for (index, message), sentences in zip(parts, read, strict=True):
-        told = [each for each in sentences if _worth(each) >= _TOLD]
-        for each in sorted(told, key=_worth)[-_MOST:]:
-            text = message.text[each.start : each.stop]
+        told = sorted((each for each in sentences if _worth(each) >= _TOLD), key=_worth)[-_MOST:]
+        told.sort(key=lambda each: each.start)
+        if told:
+            gap = " " if cut.segments[index].language is Language.ENGLISH else ""
+            text = gap.join(message.text[each.start : each.stop].strip() for each in told)
             found.append(_text(index, message, text, cut))
     return found
 
@@ -130,36 +138,31 @@ def _segment_text(index: int, cut: Segments) -> _Text:
 
 
 def _pairs(
-    connection: Connection, agent_id: str, model: str, cut: Segments, new: Sequence[_Text]
+    cut: Segments,
+    new: Sequence[_Text],
+    near: Sequence[Mapping[int, float]],
+    known: Mapping[int, Comparable],
 ) -> Iterator[tuple[_Text, _Text]]:
-    """Yield (older, newer) texts that one user may know; an older one is a whole memory."""
-    indexes = sorted({each.segment for each in new})
-    vectors = {index: cut.vectors[index] for index in indexes}
-    near = dict(
-        zip(
-            indexes,
-            nearest_nodes(connection, agent_id, cut.vectors[indexes], model, _NEAREST),
-            strict=True,
-        )
+    """Yield (older, newer) texts that one user may know; an older one is a memory of facts."""
+    telling = sorted(
+        {each.segment for each in new if cut.segments[each.segment].worth >= LEAST_WORTH}
     )
-    last = nodes.last_memories(
-        connection, agent_id, {cut.segments[each].session_id for each in indexes}
-    )
-    asked = {node for found in near.values() for node in found} | set(last.values())
-    known = beliefs.comparable(connection, agent_id, asked)
     for text in new:
         index = text.segment
-        ids = dict.fromkeys([*near[index], last.get(cut.segments[index].session_id, 0)])
-        before = [each for each in indexes if each < index]
-        before.sort(key=lambda each: -float(vectors[each] @ vectors[index]))
-        others = [_stored(known[node]) for node in ids if node in known]
-        others += [_segment_text(each, cut) for each in before[:1]]
-        for other in others:
-            if other.user_id != text.user_id:
-                continue
+        others = [
+            (near[index][node], _stored(known[node])) for node in near[index] if node in known
+        ]
+        others += [
+            (float(cut.vectors[each] @ cut.vectors[index]), _segment_text(each, cut))
+            for each in telling
+            if each < index
+        ]
+        others = [each for each in others if each[1].user_id == text.user_id]
+        others.sort(key=lambda each: -each[0])
+        for _, other in others[:NEAREST]:
             if (other.said_at, other.seqs) <= (text.said_at, text.seqs):
                 yield other, text
-            else:
+            elif index in telling:
                 yield _segment_text(index, cut), other
 
 

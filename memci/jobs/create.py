@@ -23,7 +23,7 @@ from memci.domain.memory.network_edition import ReplayEvent
 from memci.domain.memory.parameters import MemoryParameters
 from memci.errors import SmallModelAnswerError
 from memci.jobs import network_growth
-from memci.jobs.changed_facts import ChangedFacts
+from memci.jobs.changed_facts import NEAREST, ChangedFacts
 from memci.jobs.index import MessageTexts, check_embedder, terms_of
 from memci.jobs.network_growth import NetworkGrowth, NewMemory
 from memci.jobs.segments import (
@@ -45,6 +45,7 @@ from memci.smallmodel.registry import SmallModels
 from memci.storage import pending_messages
 from memci.storage.agents import parameters_of
 from memci.storage.messages import read_messages, receipt_times
+from memci.storage.network.beliefs import comparable
 from memci.storage.network.links import focus_of
 from memci.storage.network.network_editions import log_event
 from memci.storage.search.index import Embedded, message_vectors, nearest_nodes
@@ -170,10 +171,13 @@ class MemoryCreation:
         segments = with_tiers(segments, cut.judgements, received, parameters, notes)
         cut = replace(cut, segments=segments)
         relations = self._relations(segments, focus, parameters.focus_limit)
-        memories = self._memories(agent_id, cut, relations, parameters)
-        growth = NetworkGrowth(agent_id, job_id, parameters, texts.model, texts.space)
         with self.database.agent_snapshot(agent_id) as connection:
-            changed = ChangedFacts.find(connection, agent_id, models, cut)
+            most = max(parameters.related_links, NEAREST) + 1
+            near = nearest_nodes(connection, agent_id, cut.vectors, model, most)
+            others = comparable(connection, agent_id, {node for each in near for node in each})
+        changed = ChangedFacts.find(models, cut, near, others)
+        memories = self._memories(cut, relations, near)
+        growth = NetworkGrowth(agent_id, job_id, parameters, texts.model, texts.space)
         return CreationEffect(growth, texts, memories, refused, changed)
 
     def _relations(
@@ -202,18 +206,12 @@ class MemoryCreation:
 
     def _memories(
         self,
-        agent_id: str,
         cut: Segments,
         relations: Sequence[Mapping[str, str]],
-        parameters: MemoryParameters,
+        near: Sequence[Mapping[int, float]],
     ) -> list[NewMemory]:
-        # One more than there may be links: the nearest may be the neighbour of M7.
-        limit = parameters.related_links and parameters.related_links + 1
-        with self.database.agent_snapshot(agent_id) as connection:
-            model = self.models.embedder.model
-            older = nearest_nodes(connection, agent_id, cut.vectors, model, limit)
         space = self.models.embedder.space
-        older = [{node: space.likeness(found[node]) for node in found} for found in older]
+        older = [{node: space.likeness(found[node]) for node in found} for found in near]
         terms = [terms_of(self.models.lexicon, segment.text) for segment in cut.segments]
         parts = zip(cut.segments, cut.vectors, terms, relations, older, strict=True)
         return [NewMemory(*each) for each in parts]

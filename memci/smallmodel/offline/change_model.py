@@ -26,8 +26,11 @@ from memci.smallmodel.offline.sentence_model import (
 from memci.smallmodel.vector_space import Vectors
 
 FILE = "change_model.npz"
-# Tokens of each text; what is longer is not read.
-LONGEST = 250
+# Tokens of the older and of the newer text; what is longer is not read.
+_OLDER, _NEWER = 200, 100
+# After these layers, pairs in which nothing seems to end are left; the others are read by all.
+EARLY_LAYERS, LEAST = 4, 0.08
+EARLY, LAST = "early", "last"
 
 
 def pair_tokens(tokenizer: Any, older: str, newer: str, facts: Sequence[Span]) -> Tokens:
@@ -35,8 +38,8 @@ def pair_tokens(tokenizer: Any, older: str, newer: str, facts: Sequence[Span]) -
 
     ``facts``: [start, stop) in ``older``, in characters. The last span is that of ``newer``.
     """
-    first = tokens_of(tokenizer, older, facts, LONGEST)
-    second = tokenizer.encode(newer)[:LONGEST]
+    first = tokens_of(tokenizer, older, facts, _OLDER)
+    second = tokenizer.encode(newer)[:_NEWER]
     begin = len(first.ids) + 1
     ids = [*first.ids, END, *second, END]
     return Tokens(ids, [*first.spans, (begin, begin + len(second))])
@@ -47,15 +50,16 @@ def weights() -> Learned:
     return sentence_model.weights(FILE)
 
 
-def ended_probabilities(states: Vectors, spans: Sequence[Span]) -> list[float]:
+def ended_probabilities(pooling: str, states: Vectors, spans: Sequence[Span]) -> list[float]:
     """Return for each fact the probability that the newer text ends it.
 
-    ``states``: of the adapted layers, shape (tokens, d). ``spans``: as in ``pair_tokens``.
+    ``pooling``: ``EARLY`` or ``LAST``. ``states``: as for ``pooled``. ``spans``: as in
+    ``pair_tokens``.
     """
     learned = weights()
-    features = pooled(learned, states, spans)
+    features = pooled(states, spans)
     newer = np.broadcast_to(features[-1], features[:-1].shape)
     both = np.concatenate([features[:-1], newer], axis=1)
-    logits = linear(learned, "ends_out", rectified(learned, "ends", both))[:, 0]
-    found: list[float] = (1 / (1 + np.exp(-logits))).tolist()
+    logits = linear(learned, f"{pooling}.ends_out", rectified(learned, f"{pooling}.ends", both))
+    found: list[float] = (1 / (1 + np.exp(-logits[:, 0]))).tolist()
     return found

@@ -25,7 +25,16 @@ from memci.language.clauses import spans_without_labels
 from memci.language.loading import LoadOnce
 from memci.language.sentences import Span, sentence_spans
 from memci.smallmodel.offline import change_model, sentence_model
-from memci.smallmodel.offline.e5_files import CHANGES, GRAPH, SENTENCES, TOKENIZER, model_folder
+from memci.smallmodel.offline.change_model import EARLY, LAST, LEAST, ended_probabilities
+from memci.smallmodel.offline.e5_files import (
+    CHANGES,
+    EMBEDDING,
+    LAYERS,
+    MORE_CHANGES,
+    SENTENCES,
+    TOKENIZER,
+    model_folder,
+)
 from memci.smallmodel.offline.e5_graph import POSITIONS
 from memci.smallmodel.offline.sentence_model import BEGIN, END, FEATURES, PASSAGE
 from memci.smallmodel.vector_space import Vectors, VectorSpace
@@ -66,8 +75,20 @@ def mapped(questions: Vectors, query_map: Vectors) -> Vectors:
 @dataclass(frozen=True, slots=True)
 class _Model:
     tokenizer: Any  # sentencepiece.SentencePieceProcessor
-    session: Any  # onnxruntime.InferenceSession
+    embedding: Any  # onnxruntime.InferenceSession, as are the others
+    layers: Any
     sentences: Any  # of the adapted layers
+
+    def embedded(self, tokens: list[list[int]]) -> Vectors:
+        """Return the state before the first layer, for texts of one length."""
+        found: Vectors
+        (found,) = self.embedding.run(["state"], {"ids": np.array(tokens, dtype=np.int64)})
+        return found
+
+    def run(self, tokens: list[list[int]], *outputs: str) -> list[Any]:
+        """Return outputs of the layers for texts of one length."""
+        found: list[Any] = self.layers.run(outputs, {"state": self.embedded(tokens)})
+        return found
 
 
 class OfflineEmbedder:
@@ -83,7 +104,7 @@ class OfflineEmbedder:
         """
         self._query_map = query_map
         self._model = LoadOnce(lambda: _load(model_folder(parent)))
-        self._changes = LoadOnce(lambda: _session(model_folder(parent) / CHANGES))
+        self._changes = LoadOnce(lambda: _sessions(model_folder(parent), CHANGES, MORE_CHANGES))
         self._recent = _Recent[Vectors](_REMEMBERED)
         self._sentences = _Recent[Sentences](_REMEMBERED)
 
@@ -127,8 +148,8 @@ class OfflineEmbedder:
         """
         model = self._model.get()
         ids = _ids(model, _QUERY + text)
-        ((vector,), (states,)) = _run(model, [ids], "vector", "tokens")
-        tokens = _tokens(model, ids, states, len(model.tokenizer.encode(_QUERY)))
+        ((vector,), (bits,)) = model.run([ids], "vector", "bits")
+        tokens = _tokens(model, ids, bits, len(model.tokenizer.encode(_QUERY)))
         return self._mapped(vector), QuestionTokens(tokens.bits, tokens.rarities)
 
     def sentences(self, texts: Sequence[str]) -> list[Sentences]:
@@ -160,28 +181,26 @@ class OfflineEmbedder:
             for each in zip(clean, spans, strict=True)
         ]
         begin, found = len(model.tokenizer.encode(PASSAGE)), dict[int, _Read]()
-        learned = sentence_model.weights()
         for batch in _batches([each.ids for each in tokens]):
             run = [tokens[each].ids for each in batch]
-            vectors, states, middle = _run(model, run, "vector", "tokens", "middle")
-            (adapted,) = model.sentences.run(["sentences"], {"state": middle})
-            for each, vector, last, changed in zip(batch, vectors, states, adapted, strict=True):
+            vectors, bits, middle = model.run(run, "vector", "bits", "middle")
+            (states,) = model.sentences.run(["pooled"], {"state": middle})
+            for each, vector, signs, state in zip(batch, vectors, bits, states, strict=True):
                 own = tokens[each].spans
-                sentences = Sentences(
-                    spans[each][: len(own)], sentence_model.pooled(learned, changed, own)
-                )
-                found[each] = _Read(
-                    vector, _tokens(model, tokens[each].ids, last, begin), sentences
-                )
+                sentences = Sentences(spans[each][: len(own)], sentence_model.pooled(state, own))
+                read = _tokens(model, tokens[each].ids, signs, begin)
+                found[each] = _Read(vector, read, sentences)
         self._sentences.add({_digest(text): found[at].sentences for at, text in enumerate(texts)})
         return [found[at] for at in range(len(texts))]
 
     def read_pairs(self, pairs: Sequence[tuple[str, str]]) -> list[list[tuple[Span, float]]]:
         """Return the facts of each older text, and how likely the newer one ends them (R6).
 
+        No facts where the first layers see nothing that could end.
+
         ``pairs``: (older, newer), each with its speaker. Spans are in characters of ``older``.
         """
-        model, session = self._model.get(), self._changes.get()
+        model, (early, last) = self._model.get(), self._changes.get()
         facts = [spans_without_labels(older) for older, _ in pairs]
         tokens = [
             change_model.pair_tokens(model.tokenizer, *pair, own)
@@ -189,11 +208,19 @@ class OfflineEmbedder:
         ]
         found: list[list[tuple[Span, float]]] = [[] for _ in pairs]
         for batch in _batches([each.ids for each in tokens]):
-            (embedded,) = _run(model, [tokens[each].ids for each in batch], "embedded")
-            (states,) = session.run(["changes"], {"state": embedded})
-            for each, state in zip(batch, states, strict=True):
-                ended = change_model.ended_probabilities(state, tokens[each].spans)
-                found[each] = list(zip(facts[each], ended, strict=False))
+            state = {"state": model.embedded([tokens[each].ids for each in batch])}
+            states, first = early.run(["next", "pooled"], state)
+            spans = [tokens[each].spans for each in batch]
+            likely = [
+                max(ended_probabilities(EARLY, *each), default=0.0)
+                for each in zip(first, spans, strict=True)
+            ]
+            open_ = [row for row, each in enumerate(likely) if each >= LEAST]
+            if open_:
+                (read,) = last.run(["pooled"], {"state": states[open_]})
+                for row, each in zip(open_, read, strict=True):
+                    ended = ended_probabilities(LAST, each, spans[row])
+                    found[batch[row]] = list(zip(facts[batch[row]], ended, strict=False))
         return found
 
     def _mapped(self, questions: Vectors) -> Vectors:
@@ -218,7 +245,7 @@ class OfflineEmbedder:
         tokens = [_ids(model, text) for text in texts]
         vectors = np.empty((len(texts), DIMENSION), dtype=np.float32)
         for batch in _batches(tokens):
-            (vectors[batch],) = _run(model, [tokens[each] for each in batch], "vector")
+            (vectors[batch],) = model.run([tokens[each] for each in batch], "vector")
         return vectors
 
 
@@ -261,28 +288,11 @@ class _Tokens:
         return rarest
 
 
-def _tokens(model: _Model, ids: list[int], states: Vectors, prefix: int) -> _Tokens:
+def _tokens(model: _Model, ids: list[int], bits: npt.NDArray[np.bool_], prefix: int) -> _Tokens:
     """Return the tokens of a text behind a ``prefix`` of so many tokens."""
     own = slice(1 + prefix, len(ids) - 1)
     scores = map(model.tokenizer.get_score, ids[own])
-    return _Tokens(_sign_bits(states[own]), -np.array(list(scores), dtype=np.float32))
-
-
-def _sign_bits(states: Vectors) -> npt.NDArray[np.uint8]:
-    """Return 384 bits for each token, shape (n, 48).
-
-    A fixed rotation spreads the difference to the mean of all tokens over all bits.
-    """
-    mean, rotation = _token_space()
-    return np.packbits(states @ rotation > mean, axis=1)
-
-
-@cache
-def _token_space() -> tuple[Vectors, Vectors]:
-    with (resources.files(__package__) / "data" / "e5_tokens.npz").open("rb") as file:
-        stored = np.load(file)
-        rotation: Vectors = stored["rotation"].astype(np.float32)
-        return stored["mean"] @ rotation, rotation
+    return _Tokens(np.packbits(bits[own], axis=1), -np.array(list(scores), dtype=np.float32))
 
 
 def _clean(text: str) -> str:
@@ -296,12 +306,6 @@ def _digest(text: str) -> bytes:
 
 def _ids(model: _Model, text: str) -> list[int]:
     return [BEGIN, *model.tokenizer.encode(_clean(text))[: POSITIONS - 2], END]
-
-
-def _run(model: _Model, tokens: list[list[int]], *outputs: str) -> list[Vectors]:
-    """Return the outputs of the graph for texts of one length."""
-    found: list[Vectors] = model.session.run(outputs, {"ids": np.array(tokens, dtype=np.int64)})
-    return found
 
 
 @cache
@@ -352,14 +356,20 @@ def _batches(tokens: list[list[int]]) -> Iterator[list[int]]:
 def _load(folder: Path) -> _Model:
     from sentencepiece import SentencePieceProcessor  # noqa: PLC0415 - where text is encoded
 
-    graphs = (_session(folder / name) for name in (GRAPH, SENTENCES))
-    return _Model(SentencePieceProcessor(model_file=str(folder / TOKENIZER)), *graphs)
+    tokenizer = SentencePieceProcessor(model_file=str(folder / TOKENIZER))
+    return _Model(tokenizer, *_sessions(folder, EMBEDDING, LAYERS, SENTENCES))
 
 
-def _session(path: Path) -> Any:
+def _sessions(folder: Path, *names: str) -> list[Any]:
     import onnxruntime  # noqa: PLC0415 - loaded where text is encoded, only there
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 3  # errors
-    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    # More would join additions with the norms behind them to a kernel that is seven times as slow.
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
+    providers = ["CPUExecutionProvider"]
+    return [
+        onnxruntime.InferenceSession(str(folder / name), options, providers=providers)
+        for name in names
+    ]

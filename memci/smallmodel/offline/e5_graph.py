@@ -32,6 +32,8 @@ _OPSET, _IR_VERSION = 18, 10
 # The last layers, which run a second time with adapters (E9), and the adapted parts of a layer.
 ADAPTED_LAYERS = 4
 ADAPTED = ("qkv", "ao", "fi", "fo")
+# What adapted layers give for each token: how much heads of attention heed it, and what is pooled.
+POOLED = ("query", "value", "mean")
 # The longest input, the marks of its beginning and end included.
 POSITIONS = 512
 
@@ -120,68 +122,93 @@ class _Reader:
             yield name, _Tensor(kind, self._content[begin : begin + size])
 
 
-def build_graph(weights: Weights, *, quantized: bool = True) -> "onnx.ModelProto":
-    """Return the graph: ``ids``, shape (b, s), to ``vector``, ``tokens`` and states before it.
+def build_embedding(weights: Weights) -> "onnx.ModelProto":
+    """Return the graph of tokens: ``ids``, shape (b, s), to ``state``, shape (b, s, hidden)."""
+    return _Builder(weights, {}, quantized=True).embedding()
+
+
+def build_layers(
+    weights: Weights, token_space: Mapping[str, Array], *, quantized: bool = True
+) -> "onnx.ModelProto":
+    """Return the graph of the layers: ``state`` to ``vector``, ``bits`` and ``middle``.
 
     ``vector``, shape (b, hidden), is the mean of the last layer over all tokens, scaled to length
-    one. ``tokens``, shape (b, s, hidden), is the last layer, ``middle`` the one before the last
-    four, and ``embedded`` what the first one reads. There is no mask, so that attention needs no
-    matrix of s × s: texts of one run have the same number of tokens. Without ``quantized`` the
-    linear layers are float32, to compare.
+    one. ``bits``, shape (b, s, hidden), tells on which side of ``mean`` each token of it lies after
+    a ``rotation`` (E8; both of ``token_space``). ``middle`` is the state before the last four
+    layers. There is no mask, so that attention needs no matrix of s × s: texts of one run have the
+    same number of tokens. Without ``quantized`` the linear layers are float32, to compare.
     """
-    return _Builder(weights, {}, quantized=quantized).model()
+    return _Builder(weights, {}, quantized=quantized).all_layers(token_space)
 
 
-def build_adapted_graph(
-    weights: Weights, adapters: Mapping[str, Array], layers: int, output: str
+def build_adapted(
+    weights: Weights, learned: Mapping[str, Array], layers: range, pooling: str
 ) -> "onnx.ModelProto":
-    """Return the graph of the last ``layers``, adapted: ``state`` to ``output``, (b, s, hidden).
+    """Return the graph of adapted ``layers``: ``state`` to ``next``, and ``pooled``, (b, s, n).
 
-    ``adapters`` are changes of low rank: ``l0.qkv.up``, shape (outputs, rank), times
-    ``l0.qkv.down``, shape (rank, inputs), and so on for each part of each adapted layer.
+    ``learned`` has changes of low rank of the last layers: ``l0.qkv.up``, shape (outputs, rank),
+    times ``l0.qkv.down``, shape (rank, inputs), and so on for each part of each adapted layer.
+    ``pooled`` has what the linear layers ``POOLED``, whose names begin with ``pooling``, give for
+    ``next``.
     """
-    return _Builder(weights, adapters, quantized=True).adapted_model(layers, output)
+    return _Builder(weights, learned, quantized=True).adapted_layers(layers, pooling)
 
 
 class _Builder:
     """Adds nodes and weights layer by layer; each method returns the name of its output."""
 
-    def __init__(self, weights: Weights, adapters: Mapping[str, Array], *, quantized: bool) -> None:
+    def __init__(self, weights: Weights, learned: Mapping[str, Array], *, quantized: bool) -> None:
         self._weights = weights
-        self._adapters = adapters
+        self._learned = learned
         self._quantized = quantized
         self._nodes: list[Any] = []
         self._constants: list[Any] = []
 
-    def model(self) -> "onnx.ModelProto":
+    def embedding(self) -> "onnx.ModelProto":
+        from onnx import TensorProto, helper  # noqa: PLC0415 - only for the conversion
+
+        self._embedded("state")
+        ids = helper.make_tensor_value_info("ids", TensorProto.INT64, ["b", "s"])
+        return self._made_model("embedding", ids, [self._states("state", self._weights.hidden)])
+
+    def all_layers(self, token_space: Mapping[str, Array]) -> "onnx.ModelProto":
         from onnx import TensorProto, helper  # noqa: PLC0415 - only for the conversion
 
         hidden, middle = self._weights.hidden, self._weights.layers - ADAPTED_LAYERS
-        state = self._embedded()
+        state = "state"
         for layer in range(self._weights.layers):
             if layer == middle:
                 state = self._node("Identity", [state], "middle")
             state = self._layer(f"l{layer}.", state)
-        self._node("Identity", [state], "tokens")
-        total = self._node("ReduceSum", ["tokens", self._numbers("axis.1", 1)], "sum", keepdims=0)
+        total = self._node("ReduceSum", [state, self._numbers("axis.1", 1)], "sum", keepdims=0)
         self._node("LpNormalization", [total], "vector", axis=1, p=2)
         vector = helper.make_tensor_value_info("vector", TensorProto.FLOAT, ["b", hidden])
-        ids = helper.make_tensor_value_info("ids", TensorProto.INT64, ["b", "s"])
-        states = [self._states(name) for name in ("tokens", "middle", "embedded")]
-        return self._made_model("e5", ids, [vector, *states])
+        rotation = token_space["rotation"].astype(np.float32)
+        turned = self._node("MatMul", [state, self._constant("rotation", rotation)], "turned")
+        mean = self._constant("mean", token_space["mean"].astype(np.float32) @ rotation)
+        self._node("Greater", [turned, mean], "bits")
+        bits = self._states("bits", hidden, TensorProto.BOOL)
+        given = self._states("state", hidden)
+        return self._made_model("layers", given, [vector, bits, self._states("middle", hidden)])
 
-    def adapted_model(self, layers: int, output: str) -> "onnx.ModelProto":
+    def adapted_layers(self, layers: range, pooling: str) -> "onnx.ModelProto":
+        adapted = sum(name.endswith("qkv.up") for name in self._learned)
         state = "state"
-        for at in range(layers):
-            state = self._layer(f"l{self._weights.layers - layers + at}.", state, f"l{at}.")
-        self._node("Identity", [state], output)
-        return self._made_model(output, self._states("state"), [self._states(output)])
+        for at in layers:
+            adapter = at - (self._weights.layers - adapted)
+            state = self._layer(f"l{at}.", state, f"l{adapter}.")
+        state = self._node("Identity", [state], "next")
+        bias = np.concatenate([self._learned[f"{pooling}{each}.b"] for each in POOLED])
+        table = np.concatenate([self._learned[f"{pooling}{each}.w"] for each in POOLED])
+        self._product("pooled", state, 2 * table, bias)  # they were trained on states times two
+        given, given_next = (self._states(each, self._weights.hidden) for each in ("state", "next"))
+        return self._made_model("adapted", given, [given_next, self._states("pooled", len(bias))])
 
-    def _states(self, name: str) -> Any:
-        from onnx import TensorProto, helper  # noqa: PLC0415 - only for the conversion
+    def _states(self, name: str, size: int, kind: int = 1) -> Any:
+        from onnx import helper  # noqa: PLC0415 - only for the conversion
 
-        shape: list[str | int | None] = ["b", "s", self._weights.hidden]
-        return helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+        shape: list[str | int | None] = ["b", "s", size]
+        return helper.make_tensor_value_info(name, kind, shape)
 
     def _made_model(self, name: str, given: Any, outputs: Sequence[Any]) -> "onnx.ModelProto":
         from onnx import helper  # noqa: PLC0415 - only for the conversion
@@ -190,7 +217,7 @@ class _Builder:
         versions = [helper.make_opsetid("", _OPSET), helper.make_opsetid(_MICROSOFT, 1)]
         return helper.make_model(graph, opset_imports=versions, ir_version=_IR_VERSION)
 
-    def _embedded(self) -> str:
+    def _embedded(self, output: str) -> None:
         """Add the sum of word, position and type, normalized."""
         words = self._words("emb.word", "ids")
         positions = self._floats("emb.pos").reshape(-1, self._weights.hidden)[:POSITIONS]
@@ -202,9 +229,7 @@ class _Builder:
         places = self._node("Slice", [table, begin, length, begin], "places")
         total = self._node("Add", [words, places], "emb.sum")
         scale = [self._constant(f"emb.ln.{each}", self._floats(f"emb.ln.{each}")) for each in "wb"]
-        return self._node(
-            "LayerNormalization", [total, *scale], "embedded", epsilon=self._weights.epsilon
-        )
+        self._node("LayerNormalization", [total, *scale], output, epsilon=self._weights.epsilon)
 
     def _layer(self, name: str, state: str, adapter: str = "") -> str:
         """Add a layer, changed by the ``adapter`` if it is named."""
@@ -266,8 +291,12 @@ class _Builder:
         bias = np.concatenate([self._floats(f"{each}.b") for each in layers])
         table = np.concatenate([self._floats(f"{each}.w") for each in layers])
         table = table.reshape(len(bias), -1)
-        if f"{adapter}.up" in self._adapters:
-            table = table + self._adapters[f"{adapter}.up"] @ self._adapters[f"{adapter}.down"]
+        if f"{adapter}.up" in self._learned:
+            table = table + self._learned[f"{adapter}.up"] @ self._learned[f"{adapter}.down"]
+        return self._product(name, state, table, bias)
+
+    def _product(self, name: str, state: str, table: Array, bias: Array) -> str:
+        """Add a linear layer; ``table``: shape (outputs, inputs)."""
         biased = self._constant(f"{name}.b", bias)
         if not self._quantized:
             product = self._node(

@@ -77,24 +77,18 @@ def weights(name: str = FILE) -> Learned:
         return {name: each.astype(np.float32) for name, each in np.load(file).items()}
 
 
-def pooled(learned: Learned, states: Vectors, spans: Sequence[Span]) -> Vectors:
+def pooled(states: Vectors, spans: Sequence[Span]) -> Vectors:
     """Return the features of sentences, shape (len(spans), 256).
 
-    ``states``: of the adapted layers, shape (tokens, d).
+    ``states``: of the adapted graph, shape (tokens, heads + 128 + 128).
     """
-    doubled = states * 2
-    attention = doubled @ learned["query.w"].T + learned["query.b"]
+    heat, value, mean = np.split(states, [-FEATURES, -FEATURES // 2], axis=1)
     features = np.empty((len(spans), FEATURES), dtype=np.float32)
     for row, (start, stop) in enumerate(spans):
-        own = doubled[start:stop]
-        heat = np.exp(attention[start:stop] - attention[start:stop].max(axis=0))
-        seen = (heat / heat.sum(axis=0)).T @ own
-        features[row] = np.concatenate(
-            [
-                rectified(learned, "value", seen).mean(axis=0),
-                rectified(learned, "mean", own.mean(axis=0)),
-            ]
-        )
+        own = np.exp(heat[start:stop] - heat[start:stop].max(axis=0))
+        seen = (own / own.sum(axis=0)).T @ value[start:stop]
+        features[row, : FEATURES // 2] = np.maximum(seen, 0.0).mean(axis=0)
+        features[row, FEATURES // 2 :] = np.maximum(mean[start:stop].mean(axis=0), 0.0)
     return features
 
 
@@ -114,7 +108,9 @@ def probabilities(head: str, features: Vectors, speaker: str) -> Vectors:
 
     Shape (n, len(names)).
     """
-    return _softmax(linear(weights(), head, _spoken(features, speaker)))
+    table, bias = weights()[f"{head}.w"], weights()[f"{head}.b"]
+    by = table[:, FEATURES + SPEAKERS.index(speaker)]
+    return _softmax(features @ table[:, :FEATURES].T + by + bias)
 
 
 def change_probabilities(messages: Sequence[tuple[str, Vectors]]) -> list[list[float]]:
@@ -122,32 +118,29 @@ def change_probabilities(messages: Sequence[tuple[str, Vectors]]) -> list[list[f
 
     ``messages``: a conversation in order: each speaker, and the features of the sentences.
     """
-    found: list[list[float]] = []
+    seams: list[Vectors] = []
     for at, (speaker, own) in enumerate(messages):
         before = [each for _, each in messages[max(0, at - SEEN_BEFORE) : at] if len(each)]
-        begins = 0.0
         if before and len(own):
             same = speaker == messages[at - 1][0]
-            begins = _seam(np.concatenate(before), own, inside=False, same=same)
-        found.append(
-            [_seam(own[:row], own[row:], inside=True, same=True) if row else begins
-             for row in range(len(own))]
-        )  # fmt: skip
-    return found
+            seams.append(_seam(np.concatenate(before), own, inside=False, same=same))
+        elif len(own):
+            seams.append(np.zeros(SEAM_FEATURES, dtype=np.float32))
+        seams += [_seam(own[:row], own[row:], inside=True, same=True) for row in range(1, len(own))]
+    if not seams:
+        return [[] for _ in messages]
+    learned = weights()
+    whole = np.array(seams)
+    logits = linear(learned, "seam_out", rectified(learned, "seam", whole))[:, 0]
+    likely = iter((whole.any(axis=1) / (1 + np.exp(-logits))).tolist())
+    return [[next(likely) for _ in own] for _, own in messages]
 
 
-def _seam(before: Vectors, after: Vectors, *, inside: bool, same: bool) -> float:
+def _seam(before: Vectors, after: Vectors, *, inside: bool, same: bool) -> Vectors:
+    """Return the features of what stands before and after a seam, shape (``SEAM_FEATURES``,)."""
     first, then = before.mean(axis=0), after[:SEEN_AFTER].mean(axis=0)
     flags = np.array([inside, same], dtype=np.float32)
-    whole = np.concatenate([first, before[-1], after[0], then, first * then, flags])
-    learned = weights()
-    (logit,) = linear(learned, "seam_out", rectified(learned, "seam", whole))
-    return float(1 / (1 + np.exp(-logit)))
-
-
-def _spoken(features: Vectors, speaker: str) -> Vectors:
-    by = np.array([each == speaker for each in SPEAKERS], dtype=np.float32)
-    return np.concatenate([features, np.tile(by, (len(features), 1))], axis=1)
+    return np.concatenate([first, before[-1], after[0], then, first * then, flags])
 
 
 def _softmax(logits: Vectors) -> Vectors:

@@ -15,10 +15,13 @@ from memci.storage.network.passes import position
 
 _COMPARABLE = """
 SELECT id, content, language, said_at, user_id, message_seqs FROM node
- WHERE agent_id = %s AND id = ANY(%s) AND kind = 'memory' AND said_at IS NOT NULL AND EXISTS (
+ WHERE agent_id = %s AND id = ANY(%s) AND kind = 'memory' AND worth >= %s
+   AND said_at IS NOT NULL AND EXISTS (
        SELECT FROM message m WHERE m.agent_id = node.agent_id AND m.seq = ANY(node.message_seqs)
           AND (m.role = 'user' OR m.name IS NOT NULL OR m.metadata #>> %s = 'true'))
 """
+# What is worth less tells no fact that could end.
+LEAST_WORTH = 5.0
 _LIVING = "SELECT id FROM node WHERE agent_id = %s AND id = ANY(%s)"
 _ADD = """
 INSERT INTO ended_fact (agent_id, node_id, replaced_by, told_by, seqs, parts, until)
@@ -41,8 +44,9 @@ class Comparable:
 def comparable(
     connection: Connection, agent_id: str, nodes: Collection[int]
 ) -> dict[int, Comparable]:
-    """Return those of some nodes that are living memories of what people or notes tell, by id."""
-    rows = connection.exec_driver_sql(_COMPARABLE, (agent_id, list(nodes), list(NOTE_PATH)))
+    """Return those of some nodes that are memories of facts that people or notes tell, by id."""
+    values = agent_id, list(nodes), LEAST_WORTH, list(NOTE_PATH)
+    rows = connection.exec_driver_sql(_COMPARABLE, values)
     found = (
         Comparable(row.id, row.content, Language(row.language), row.said_at, row.user_id,
                    tuple(row.message_seqs))

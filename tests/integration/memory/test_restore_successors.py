@@ -30,7 +30,7 @@ from tests.support.stored import Reader
 
 @pytest.fixture
 def rebuilding(ada: AgentUnderTest) -> Rebuilding:
-    ada.models.judge.rest = Judgement(eligible=True, worth=3.0)  # all short-term
+    ada.models.judge.rest = Judgement(eligible=True, worth=5.0)  # all short-term
     return Rebuilding(ada)
 
 

@@ -4,6 +4,7 @@ import hashlib
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from importlib.resources import files
+from typing import Any
 
 import numpy as np
 import pytest
@@ -60,15 +61,20 @@ def test_the_graph_before_quantization_is_the_engines(engine, tmp_path):
     from sentencepiece import SentencePieceProcessor
 
     weights = e5_graph.Weights.read(e5_files.package_file())
-    path = tmp_path / "float32.onnx"
-    onnx.save_model(
-        e5_graph.build_graph(weights, quantized=False), str(path), save_as_external_data=True
-    )
-    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    with (files(offline) / "data" / "e5_tokens.npz").open("rb") as file:
+        layers = e5_graph.build_layers(weights, np.load(file), quantized=False)
+
+    def session(name: str, graph: Any) -> onnxruntime.InferenceSession:
+        path = str(tmp_path / name)
+        onnx.save_model(graph, path, save_as_external_data=True, location=f"{name}.bin")
+        return onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+
+    embedding, encoder = session("tokens", e5_graph.build_embedding(weights)), session("e5", layers)
     tokenizer = SentencePieceProcessor(model_proto=e5_graph.tokenizer_model(weights))
     for text, expected in zip(REAL, np.asarray(engine.encode(REAL, False)), strict=True):
         ids = np.array([[0, *tokenizer.encode(f"passage: {text}"), 2]])
-        (vector,) = session.run(["vector"], {"ids": ids})[0]
+        (state,) = embedding.run(["state"], {"ids": ids})
+        (vector,) = encoder.run(["vector"], {"state": state})[0]
         assert vector @ expected >= 0.9995
 
 

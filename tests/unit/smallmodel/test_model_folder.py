@@ -29,21 +29,21 @@ def test_processes_that_start_at_once_make_one_folder(tmp_path):
 def test_an_unfinished_folder_is_made_again(tmp_path):
     unfinished = tmp_path / f".{e5_files.FOLDER}.unfinished"
     unfinished.mkdir()
-    (unfinished / e5_files.GRAPH).write_text("half")
+    (unfinished / e5_files.LAYERS).write_text("half")
     folder = model_folder(tmp_path)
-    assert (folder / e5_files.GRAPH).stat().st_size > 1000
+    assert (folder / e5_files.LAYERS).stat().st_size > 1000
     assert not unfinished.exists()
-    before = (folder / "weights.bin").stat().st_mtime_ns
+    before = (folder / "layers.bin").stat().st_mtime_ns
     assert model_folder(tmp_path) == folder
-    assert (folder / "weights.bin").stat().st_mtime_ns == before
+    assert (folder / "layers.bin").stat().st_mtime_ns == before
 
 
 def test_a_damaged_file_is_refused(tmp_path):
     folder = model_folder(tmp_path)
-    with (folder / "weights.bin").open("r+b") as file:
+    with (folder / "layers.bin").open("r+b") as file:
         file.seek(1 << 20)
         file.write(b"damage")
-    with pytest.raises(ConfigurationError, match=r"weights\.bin is damaged: remove the folder"):
+    with pytest.raises(ConfigurationError, match=r"layers\.bin is damaged: remove the folder"):
         model_folder(tmp_path)
     (folder / "manifest.json").write_text(json.dumps([]))
     with pytest.raises(ConfigurationError, match="remove the folder"):
