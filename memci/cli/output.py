@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 import typer
@@ -79,8 +80,10 @@ def progress_bar(*more_columns: str, transient: bool = False) -> Progress:
 
 def print_json(value: object) -> None:
     """Print models, dataclasses and plain values as JSON, with control characters escaped."""
-    plain = to_jsonable_python(value, by_alias=False)
-    sys.stdout.write(escaped(json.dumps(plain, ensure_ascii=False, indent=2)) + "\n")
+    plain = partial(to_jsonable_python, by_alias=False)
+    # ``json`` takes names of files that are in no encoding.
+    document = json.dumps(value, default=plain, ensure_ascii=False, indent=2)
+    sys.stdout.write(escaped(document) + "\n")
 
 
 def escaped(document: str) -> str:
