@@ -103,3 +103,17 @@ def test_of_long_texts_the_beginning_is_read():
 )
 def test_ordinary_talk_ends_nothing(older: str, newer: str):
     assert ended(older, newer) == []
+
+
+def test_a_long_older_text_is_read_around_the_line_most_like_the_newer():
+    lines = [
+        "Ann: The weather was nice, and we walked along the lake for two hours before dinner.",
+        "Bob: My brother came by and fixed the sink in the kitchen on Saturday.",
+        "Ann: I live in Bern.",
+        "Ann: We take the train to Norway in the summer, with the whole family.",
+    ]
+    older = "\n".join(lines)
+    (spans,) = reader().ended([(older, "Ann: I moved to Zurich last week.")])
+    assert [older[start:stop] for start, stop in spans] == ["I live in Bern"]
+    (others, none) = reader().ended([(older, "Ann: My sister has a new bike."), ("", "Ann: Hi")])
+    assert others == none == []
