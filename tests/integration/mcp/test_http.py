@@ -15,6 +15,7 @@ from mcp.shared.exceptions import MCPError
 import memci.http.agent_tools
 from memci.api_keys import new_key
 from memci.schemas.tools.table import tools_of_agents
+from memci.testing import wait_until
 from tests.integration.http.serving import Served
 from tests.support.command_line import environment
 from tests.support.mcp_clients import over_http, talk
@@ -172,9 +173,15 @@ def test_other_origins_are_refused_with_keys_too(server_and_keys):
 
 def test_requests_are_counted_by_path_and_not_by_agent(server, alice):
     post(server, f"/mcp/{alice}")
-    counted = httpx.get(f"{server.url}/metrics").text
-    assert 'route="/mcp/{agent}"' in counted
-    assert alice not in counted
+    counted: list[str] = []
+
+    def is_counted() -> bool:
+        counted.append(httpx.get(f"{server.url}/metrics").text)
+        return 'route="/mcp/{agent}"' in counted[-1]
+
+    # A request is counted once it is over, which the caller may see before.
+    wait_until(is_counted, "the request was counted")
+    assert alice not in counted[-1]
 
 
 def test_only_post_is_allowed(server):
