@@ -17,8 +17,7 @@ from memci.jobs.segments import Segments
 from memci.language.clauses import label_of
 from memci.language.detection import Language
 from memci.message import Message, Role
-from memci.smallmodel.ports import ReadSentence
-from memci.smallmodel.registry import SmallModels
+from memci.smallmodel.ports import ChangeReader, ReadSentence
 from memci.storage.network import beliefs
 from memci.storage.network.beliefs import LEAST_WORTH, Comparable, EndedPart
 from memci.storage.session import Connection
@@ -55,7 +54,7 @@ class ChangedFacts:
     @classmethod
     def find(
         cls,
-        models: SmallModels,
+        reader: ChangeReader,
         cut: Segments,
         near: Sequence[Mapping[int, float]],
         known: Mapping[int, Comparable],
@@ -65,9 +64,9 @@ class ChangedFacts:
         ``near``: of each segment the memory nodes most similar to it, with cosines; ``known``:
         those of them that can be compared.
         """
-        new = _new_texts(models, cut)
+        new = _new_texts(cut)
         pairs = list(_pairs(cut, new, near, known))
-        spans = models.changes.ended([(older.text, newer.text) for older, newer in pairs])
+        spans = reader.ended([(older.text, newer.text) for older, newer in pairs])
         found = []
         for (older, newer), ended in zip(pairs, spans, strict=True):
             facts = ended_facts(older.text, ended)
@@ -93,14 +92,13 @@ class ChangedFacts:
         return count
 
 
-def _new_texts(models: SmallModels, cut: Segments) -> list[_Text]:
+def _new_texts(cut: Segments) -> list[_Text]:
     """Return the sentences of each message in which people tell facts."""
-    parts = [
-        (index, message) for index, own in enumerate(cut.parts) for message in own if tells(message)
-    ]
-    read = models.sentences.read([message for _, message in parts])
+    parts = ((index, part) for index, own in enumerate(cut.parts) for part in own)
     found = []
-    for (index, message), sentences in zip(parts, read, strict=True):
+    for index, (message, sentences) in parts:
+        if not tells(message):
+            continue
         told = sorted((each for each in sentences if _worth(each) >= _TOLD), key=_worth)[-_MOST:]
         told.sort(key=lambda each: each.start)
         if told:
@@ -130,7 +128,7 @@ def _text(index: int, message: Message, text: str, cut: Segments) -> _Text:
 
 def _segment_text(index: int, cut: Segments) -> _Text:
     segment = cut.segments[index]
-    said = next(message for message in cut.parts[index] if tells(message))
+    said = next(part.message for part in cut.parts[index] if tells(part.message))
     text = segment.text
     if not label_of(text, 0, len(text)):
         text = f"{speaker_name(said, segment.language)}: {text}"

@@ -32,6 +32,7 @@ from memci.jobs.segments import (
     annotated_segments,
     can_be_memory,
     find_echoes,
+    read_sentences,
     refusals,
 )
 from memci.jobs.track import is_to_track
@@ -161,10 +162,11 @@ class MemoryCreation:
         notes = {message.seq for message in messages if message.is_note}
         wanted = notes.union(wanted)
         texts = MessageTexts.read(messages, embedded, models.embedder, models.lexicon)
+        sentences = read_sentences(models, messages)
         if refused is None:
-            refused = refusals(models, texts, background, parameters, wanted)
+            refused = refusals(texts, sentences, background, parameters, wanted)
             refused |= dict.fromkeys(echoes.difference(wanted), FilterReason.ECHO)
-        cut = annotated_segments(models, texts, background, refused)
+        cut = annotated_segments(models, texts, sentences, background, refused)
         segments = cut.segments
         if restored is not None:
             segments = [replace(each, text=restored, restored=True) for each in segments]
@@ -175,7 +177,7 @@ class MemoryCreation:
             most = max(parameters.related_links, NEAREST) + 1
             near = nearest_nodes(connection, agent_id, cut.vectors, model, most)
             others = comparable(connection, agent_id, {node for each in near for node in each})
-        changed = ChangedFacts.find(models, cut, near, others)
+        changed = ChangedFacts.find(models.changes, cut, near, others)
         memories = self._memories(cut, relations, near)
         growth = NetworkGrowth(agent_id, job_id, parameters, texts.model, texts.space)
         return CreationEffect(growth, texts, memories, refused, changed)

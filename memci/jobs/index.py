@@ -63,9 +63,9 @@ def encode(embedder: Embedder, texts: Sequence[str]) -> tuple[Vectors, list[byte
 def embed_passages(embedder: Embedder, texts: Mapping[int, str]) -> EmbeddedPassages:
     """Embed the passages of the searched texts of messages, by seq (E6)."""
     places = [(seq, passage) for seq, text in texts.items() for passage in passages_of(text)]
-    return EmbeddedPassages(
-        places, embedder.embed([texts[seq][slice(*passage)] for seq, passage in places])
-    )
+    # Encoded, not only embedded: so their sentences need not be read again.
+    vectors, _ = encode(embedder, [texts[seq][slice(*passage)] for seq, passage in places])
+    return EmbeddedPassages(places, vectors)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from memci.errors import SmallModelAnswerError
 from memci.jobs.index import MessageTexts
 from memci.language.names import key_entities
 from memci.message import Message, Role
-from memci.smallmodel.ports import Annotation, Judgement, TopicSegment
+from memci.smallmodel.ports import Annotation, Judgement, ReadSentence, TopicSegment
 from memci.smallmodel.registry import SmallModels
 from memci.smallmodel.vector_space import Vectors, VectorSpace
 from memci.storage import receipts
@@ -97,9 +97,19 @@ def conversations(
     return {key: list(group) for key, group in groupby(memorable, key=conversation)}
 
 
+# What was read in messages, by seq.
+ReadSentences: TypeAlias = Mapping[int, Sequence[ReadSentence]]
+
+
+def read_sentences(models: SmallModels, messages: Sequence[Message]) -> ReadSentences:
+    """Read the sentences of messages."""
+    read = models.sentences.read(messages)
+    return {message.seq: own for message, own in zip(messages, read, strict=True)}
+
+
 def refusals(
-    models: SmallModels,
     texts: MessageTexts,
+    sentences: ReadSentences,
     background: Background,
     parameters: MemoryParameters,
     wanted: Collection[int],
@@ -107,7 +117,6 @@ def refusals(
     """Return why messages make no memory, by seq (R1, R2); ``wanted`` ones always make one."""
     refused = {}
     status = message_filter.Status
-    talk = _small_talk(models, texts.messages)
     known = dict(zip(background.embedded.keys, background.embedded.vectors, strict=True))
     none = np.zeros(texts.vectors.shape[1], dtype=np.float32)
     for key, messages in background.conversations.items():
@@ -118,7 +127,9 @@ def refusals(
         ]
         for each in messages:
             own = status.WANTED if each.seq in wanted else status.CANDIDATE
-            utterances.append(_utterance(each, own, talk[each.seq]))
+            # It is as little small talk as the sentence that tells most.
+            talk = min((one.worths["talk"] for one in sentences[each.seq]), default=0.0)
+            utterances.append(_utterance(each, own, talk))
         rows = [known.get(each.message.seq, none) for each in earlier]
         vectors = np.vstack([*rows, texts.rows_of(messages)])
         similarity = _similarity(vectors, texts.space)
@@ -131,15 +142,6 @@ def refusals(
 
 def _similarity(vectors: Vectors, space: VectorSpace) -> Callable[[int, int], float]:
     return lambda one, other: space.likeness(float(vectors[one] @ vectors[other]))
-
-
-def _small_talk(models: SmallModels, messages: Sequence[Message]) -> dict[int, float]:
-    """Return the probability that each message is only small talk, by seq."""
-    read = models.sentences.read(messages)
-    return {
-        message.seq: min((each.worths["talk"] for each in sentences), default=0.0)
-        for message, sentences in zip(messages, read, strict=True)
-    }
 
 
 def _utterance(
@@ -198,6 +200,13 @@ _MAX_KEYWORDS = 12
 _MAX_ENTITIES = 4
 
 
+class Part(NamedTuple):
+    """A message of a segment, and those of its sentences that the segment has."""
+
+    message: Message
+    sentences: Sequence[ReadSentence]
+
+
 @dataclass(frozen=True, slots=True)
 class Segments:
     """Annotated segments in the order of the messages, with a vector and a judgement each."""
@@ -205,7 +214,7 @@ class Segments:
     segments: list[AnnotatedSegment]
     vectors: Vectors
     judgements: list[Judgement]
-    parts: list[Sequence[Message]]  # of each: its messages, cut down to its text
+    parts: list[Sequence[Part]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,12 +225,17 @@ class _Cut:
     messages: Sequence[Message]  # cut down to the text of the segment
     question: Message | None  # that the segment answers
     span: Span
+    parts: Sequence[Part]
     speakers: frozenset[str]  # names of those who speak in the conversation
     summary: str  # of the session so far
 
 
 def annotated_segments(
-    models: SmallModels, texts: MessageTexts, background: Background, refused: Collection[int]
+    models: SmallModels,
+    texts: MessageTexts,
+    sentences: ReadSentences,
+    background: Background,
+    refused: Collection[int],
 ) -> Segments:
     """Cut the messages, without the ``refused`` ones, into segments; annotate and judge them."""
     cuts: list[_Cut] = []
@@ -230,21 +244,23 @@ def annotated_segments(
         if accepted:
             conversation = [*(each.message for each in background.earlier[key]), *messages]
             summary = background.summaries.get(key, "")
-            cuts += _cuts(models, texts, accepted, conversation, summary)
+            cuts += _cuts(models, texts, sentences, accepted, conversation, summary)
     cuts.sort(key=lambda cut: cut.segment.seqs[0])
     segments = [cut.segment for cut in cuts]
     said = [segment.text for segment in segments]
-    parts = [cut.messages for cut in cuts]
-    annotations = models.annotator.annotate(said, parts)
+    read = [[each for part in cut.parts for each in part.sentences] for cut in cuts]
+    annotations = models.annotator.annotate(said, read)
     annotated = [_annotated(*each) for each in zip(cuts, annotations, strict=True)]
     # A summary helps to judge the segments of its session; it becomes no memory itself (R3).
-    judgements = models.judge.judge(said, [cut.summary for cut in cuts], parts)
-    return Segments(annotated, _vectors(models, texts, segments), judgements, parts)
+    judgements = models.judge.judge(said, [cut.summary for cut in cuts], read)
+    vectors = _vectors(models, texts, segments)
+    return Segments(annotated, vectors, judgements, [cut.parts for cut in cuts])
 
 
 def _cuts(
     models: SmallModels,
     texts: MessageTexts,
+    sentences: ReadSentences,
     messages: Sequence[Message],
     conversation: Sequence[Message],
     summary: str,
@@ -262,13 +278,21 @@ def _cuts(
             raise SmallModelAnswerError("the segmenter named other messages than its text is from")
         first = places[each.seqs[0]]
         question = question_answered_by(conversation[first], conversation[:first])
-        parts = [
+        cut_down = [
             replace(conversation[places[seq]], content=part, tool_calls=())
             for seq, part in stretch.parts.items()
         ]
+        parts = [
+            Part(conversation[places[seq]], _between(sentences[seq], *place))
+            for seq, place in stretch.places.items()
+        ]
         # With the original blanks, as the text is cut out again when it is restored (M24).
         segment = replace(each, text=stretch.text)
-        yield _Cut(segment, parts, question, stretch.span, speakers, summary)
+        yield _Cut(segment, cut_down, question, stretch.span, parts, speakers, summary)
+
+
+def _between(sentences: Sequence[ReadSentence], start: int, stop: int) -> list[ReadSentence]:
+    return [each for each in sentences if each.start < stop and each.stop > start]
 
 
 def _check_cut(messages: Sequence[Message], cut: Sequence[TopicSegment]) -> None:

@@ -69,30 +69,6 @@ class Segmenter(Protocol):
         ...
 
 
-class Annotator(Protocol):
-    """Annotates texts (M4)."""
-
-    def annotate(
-        self, texts: Sequence[str], messages: Sequence[Sequence[Message]] = ()
-    ) -> list[Annotation]:
-        """Annotate each text by itself; as many answers as texts, in their order.
-
-        ``messages``: none, or for each text the messages, or parts of them, that it consists of.
-        """
-        ...
-
-
-class RelationNamer(Protocol):
-    """Names the relation of a memory to a focus point (M6)."""
-
-    def names(self, text: str, focus: Sequence[str], language: Language) -> list[str]:
-        """Return a relation such as "about" or "关于" for each focus point, in their order.
-
-        In ``language``; 1 to 32 characters each.
-        """
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class ReadSentence:
     """A sentence at [start, stop) of a message's text, in characters.
@@ -107,6 +83,30 @@ class ReadSentence:
     key: PinKind | None
     types: Mapping[NodeType, float]
     worths: Mapping[str, float]
+
+
+class Annotator(Protocol):
+    """Annotates texts (M4)."""
+
+    def annotate(
+        self, texts: Sequence[str], sentences: Sequence[Sequence[ReadSentence]] = ()
+    ) -> list[Annotation]:
+        """Annotate each text by itself; as many answers as texts, in their order.
+
+        ``sentences``: none, or of each text those that were read in its messages.
+        """
+        ...
+
+
+class RelationNamer(Protocol):
+    """Names the relation of a memory to a focus point (M6)."""
+
+    def names(self, text: str, focus: Sequence[str], language: Language) -> list[str]:
+        """Return a relation such as "about" or "关于" for each focus point, in their order.
+
+        In ``language``; 1 to 32 characters each.
+        """
+        ...
 
 
 class SentenceReader(Protocol):
@@ -152,12 +152,12 @@ class Judge(Protocol):
         self,
         texts: Sequence[str],
         summaries: Sequence[str] = (),
-        messages: Sequence[Sequence[Message]] = (),
+        sentences: Sequence[Sequence[ReadSentence]] = (),
     ) -> list[Judgement]:
         """Judge each text by itself; as many answers as texts, in their order.
 
         ``summaries``: none, or for each text its session's summary ("" if there is none), which
-        helps to understand the text and is not judged itself. ``messages``: as for an annotator.
+        helps to understand the text and is not judged itself. ``sentences``: as for an annotator.
         """
         ...
 

@@ -16,7 +16,12 @@ from memci.domain.memory.creation import AnnotatedSegment, Focus, focus_after, l
 from memci.domain.memory.passage import details_of, passages
 from memci.jobs.index import MessageTexts
 from memci.jobs.restore_memory import original_text
-from memci.jobs.segments import Background, annotated_segments, conversations
+from memci.jobs.segments import (
+    Background,
+    annotated_segments,
+    conversations,
+    read_sentences,
+)
 from memci.language.detection import language_of
 from memci.language.names import Entity
 from memci.message import Message, Role
@@ -85,7 +90,8 @@ def made_of(talk: list[Message], data: st.DataObject) -> list[AnnotatedSegment]:
     background = Background(groups, {place: [] for place in groups}, nothing)
     texts = MessageTexts.read(talk, nothing, embedder, models.lexicon)
     refused = data.draw(st.sets(st.sampled_from([each.seq for each in talk])))
-    return annotated_segments(models, texts, background, refused).segments
+    sentences = read_sentences(models, talk)
+    return annotated_segments(models, texts, sentences, background, refused).segments
 
 
 @settings(max_examples=examples(500))

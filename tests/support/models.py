@@ -23,7 +23,7 @@ from memci.message import Message
 from memci.smallmodel.offline.e5_embedder import OfflineEmbedder
 from memci.smallmodel.offline.sentence_reader import OfflineSentenceReader
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
-from memci.smallmodel.ports import Annotation, Judgement, TopicSegment
+from memci.smallmodel.ports import Annotation, Judgement, ReadSentence, TopicSegment
 from memci.smallmodel.vector_space import Vectors, VectorSpace
 
 _WORD = re.compile(r"[A-Za-z0-9]+|[\u4e00-\u9fff]")
@@ -51,7 +51,7 @@ class NamesInBrackets:
     """Takes words in [brackets] for entities, and long words for keywords."""
 
     def annotate(
-        self, texts: Sequence[str], messages: Sequence[Sequence[Message]] = ()
+        self, texts: Sequence[str], sentences: Sequence[Sequence[ReadSentence]] = ()
     ) -> list[Annotation]:
         return [self._annotate(text) for text in texts]
 
@@ -74,7 +74,7 @@ class ScriptedJudge:
         self,
         texts: Sequence[str],
         summaries: Sequence[str] = (),
-        messages: Sequence[Sequence[Message]] = (),
+        sentences: Sequence[Sequence[ReadSentence]] = (),
     ) -> list[Judgement]:
         self.requests += texts
         self.told += summaries

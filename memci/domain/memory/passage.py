@@ -21,10 +21,14 @@ class Span(NamedTuple):
 
 
 class Stretch(NamedTuple):
-    """A part of some messages: its position, and the text from each message, by seq."""
+    """A part of some messages: its position, and the text from each message, by seq.
+
+    ``places``: where that text stands in the message, [start, stop) in characters.
+    """
 
     span: Span
     parts: Mapping[int, str]
+    places: Mapping[int, tuple[int, int]]
 
     @property
     def text(self) -> str:
@@ -64,14 +68,16 @@ class _Cutter:
 
     def take(self, length: int) -> Stretch:
         parts: dict[int, str] = {}
+        places: dict[int, tuple[int, int]] = {}
         start, left = None, length
         while left and (self._at < len(self._text) or self._next_message()):
             end, taken = _reach(self._text, self._at, left)
             if taken:
                 start = self._passed if start is None else start
                 parts[self._seq] = _LONG_BLANK.sub("\n", self._text[self._at : end].strip())
+                places[self._seq] = self._at, end
             self._at, self._passed, left = end, self._passed + taken, left - taken
-        return Stretch(Span(start or 0, length - left), parts)
+        return Stretch(Span(start or 0, length - left), parts, places)
 
     def _next_message(self) -> bool:
         following = next(self._texts, None)

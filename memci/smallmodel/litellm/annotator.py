@@ -6,7 +6,6 @@ from memci.domain.memory.node import NodeType
 from memci.errors import SmallModelAnswerError
 from memci.language.detection import Language, language_of
 from memci.language.names import is_pronoun
-from memci.message import Message
 from memci.smallmodel.litellm import language_model
 from memci.smallmodel.litellm.compressor import contains_word, refuse_invented, shares_word_stems
 from memci.smallmodel.ports import (
@@ -15,6 +14,7 @@ from memci.smallmodel.ports import (
     Judge,
     Judgement,
     QueryPlanner,
+    ReadSentence,
     RelationNamer,
 )
 
@@ -29,13 +29,13 @@ class LlmAnnotator(language_model.ModelTask[Annotator]):
     """Makes one call for each text, so that no text affects the annotation of another."""
 
     def annotate(
-        self, texts: Sequence[str], messages: Sequence[Sequence[Message]] = ()
+        self, texts: Sequence[str], sentences: Sequence[Sequence[ReadSentence]] = ()
     ) -> list[Annotation]:
         """Annotate each text by itself; as many answers as texts, in their order."""
-        parts = messages or [()] * len(texts)
-        return [self._annotate(*each) for each in zip(texts, parts, strict=True)]
+        read = sentences or [()] * len(texts)
+        return [self._annotate(*each) for each in zip(texts, read, strict=True)]
 
-    def _annotate(self, text: str, messages: Sequence[Message]) -> Annotation:
+    def _annotate(self, text: str, sentences: Sequence[ReadSentence]) -> Annotation:
         question = language_model.Question(
             prompt="annotate",
             language=language_of(text),
@@ -43,8 +43,8 @@ class LlmAnnotator(language_model.ModelTask[Annotator]):
             shape=language_model.Notes,
             read=lambda notes: _annotation(notes, text),
         )
-        parts = [messages] if messages else []
-        return self._model.ask(question, lambda: self._offline.annotate([text], parts)[0])
+        read = [sentences] if sentences else []
+        return self._model.ask(question, lambda: self._offline.annotate([text], read)[0])
 
 
 def _annotation(notes: language_model.Notes, text: str) -> Annotation:
@@ -110,14 +110,14 @@ class LlmJudge(language_model.ModelTask[Judge]):
         self,
         texts: Sequence[str],
         summaries: Sequence[str] = (),
-        messages: Sequence[Sequence[Message]] = (),
+        sentences: Sequence[Sequence[ReadSentence]] = (),
     ) -> list[Judgement]:
         """Judge each text alone, with its session's summary."""
         context = summaries or [""] * len(texts)
-        parts = messages or [()] * len(texts)
-        return [self._judge(*each) for each in zip(texts, context, parts, strict=True)]
+        read = sentences or [()] * len(texts)
+        return [self._judge(*each) for each in zip(texts, context, read, strict=True)]
 
-    def _judge(self, text: str, summary: str, messages: Sequence[Message]) -> Judgement:
+    def _judge(self, text: str, summary: str, sentences: Sequence[ReadSentence]) -> Judgement:
         data = {"text": text[:_READ]} | ({"summary": summary[:_READ]} if summary else {})
         question = language_model.Question(
             prompt="judge",
@@ -126,8 +126,8 @@ class LlmJudge(language_model.ModelTask[Judge]):
             shape=language_model.Verdict,
             read=lambda verdict: Judgement(verdict.eligible, verdict.worth),
         )
-        context, parts = ([summary] if summary else []), ([messages] if messages else [])
-        return self._model.ask(question, lambda: self._offline.judge([text], context, parts)[0])
+        context, read = ([summary] if summary else []), ([sentences] if sentences else [])
+        return self._model.ask(question, lambda: self._offline.judge([text], context, read)[0])
 
 
 # Characters of a question that a call shows, and of an answer's queries; how many are used.

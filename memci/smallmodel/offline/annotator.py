@@ -30,10 +30,10 @@ class OfflineAnnotator:
         self._compressor = OfflineCompressor()
 
     def annotate(
-        self, texts: Sequence[str], messages: Sequence[Sequence[Message]] = ()
+        self, texts: Sequence[str], sentences: Sequence[Sequence[ReadSentence]] = ()
     ) -> list[Annotation]:
         """Annotate each text by itself; as many answers as texts, in their order."""
-        read = _read(self._reader, texts, messages)
+        read = sentences or _read(self._reader, texts)
         return [self._annotate(text[:_READ], own) for text, own in zip(texts, read, strict=True)]
 
     def _annotate(self, text: str, sentences: Sequence[ReadSentence]) -> Annotation:
@@ -56,17 +56,11 @@ class OfflineAnnotator:
         return best or " ".join(self._compressor.compress(text, LONGEST_PHRASE).split())
 
 
-def _read(
-    reader: OfflineSentenceReader, texts: Sequence[str], messages: Sequence[Sequence[Message]]
-) -> list[list[ReadSentence]]:
-    """Return the sentences of each text; of one without messages, as if a user said it."""
-    parts = messages or [[_said(text, seq)] for seq, text in enumerate(texts, 1)]
-    found = iter(reader.read([each for own in parts for each in own]))
-    return [[sentence for _ in own for sentence in next(found)] for own in parts]
-
-
-def _said(text: str, seq: int) -> Message:
-    return Message(seq, str(seq), Role.USER, text[:_READ], _ANY_TIME)
+def _read(reader: OfflineSentenceReader, texts: Sequence[str]) -> list[list[ReadSentence]]:
+    """Return the sentences of each text, as if a user said it."""
+    return reader.read(
+        [Message(seq, "", Role.USER, text[:_READ], _ANY_TIME) for seq, text in enumerate(texts, 1)]
+    )
 
 
 def _type(sentences: Sequence[ReadSentence]) -> NodeType:
@@ -95,11 +89,11 @@ class OfflineJudge:
         self,
         texts: Sequence[str],
         summaries: Sequence[str] = (),
-        messages: Sequence[Sequence[Message]] = (),
+        sentences: Sequence[Sequence[ReadSentence]] = (),
     ) -> list[Judgement]:
         """Judge each text by itself; as many answers as texts, in their order."""
         del summaries
-        read = _read(self._reader, texts, messages)
+        read = sentences or _read(self._reader, texts)
         return [_judgement(text[:_READ], own) for text, own in zip(texts, read, strict=True)]
 
 

@@ -41,7 +41,7 @@ def test_blanks_inside_are_kept_unless_there_are_very_many() -> None:
 
 
 def test_a_span_beyond_the_end_gives_the_existing_text() -> None:
-    assert cut_out({1: "one"}, Span(1, 9)) == (Span(1, 2), {1: "ne"})
+    assert cut_out({1: "one"}, Span(1, 9)) == (Span(1, 2), {1: "ne"}, {1: (1, 3)})
     assert cut_out({1: "one"}, Span(3, 9)).text == cut_out({}, Span(0, 9)).text == ""
 
 
