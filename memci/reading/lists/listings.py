@@ -99,21 +99,19 @@ class Listings(MemoryListings, NetworkListings):
         return schemas.ReceiptAnswer(**asdict(receipt))
 
 
-def _answer(connection: Connection, agent_id: str, found: stored.Holdings) -> schemas.AgentAnswer:
+def _answer(connection: Connection, agent_id: str, found: Mapping[Any, Any]) -> schemas.AgentAnswer:
     now = progress(connection, agent_id)
-    under_way = None
-    if found.pass_number is not None:
-        under_way = stored.pass_under_way(connection, agent_id, found.pass_number)
-    lease = found.lease_until and schemas.Lease(until=found.lease_until, fence=found.fence)
+    until, number = found["lease_until"], found["pass_number"]
     return schemas.AgentAnswer(
-        **asdict(found),
+        **found,
         agent_id=agent_id,
         focus=[row["name"] for row in list_focus(connection, agent_id)],
         seq=now.seq,
         pending=now.pending,
-        lease=lease,
-        pass_progress=under_way and schemas.PassProgress(**asdict(under_way)),
-        idle=not (found.queued or found.lease_until or found.compress or found.pass_number),
+        lease=until and schemas.Lease(until=until, fence=found["fence"]),
+        pass_progress=number
+        and schemas.PassProgress(number=number, scanned=found["scanned"], left=found["unscanned"]),
+        idle=not (found["queued"] or until or found["compress"] or number),
     )
 
 
