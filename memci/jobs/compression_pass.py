@@ -277,7 +277,7 @@ class NetworkCompression:
         with lease.effect() as connection:
             if passes.compression_state(connection, lease.agent_id).cursor != cursor:
                 return None  # cancelled meanwhile
-            if focus_nodes(connection, lease.agent_id) != batch.focus:
+            if set(focus_nodes(connection, lease.agent_id)) != batch.focus:
                 return cursor  # the decisions are outdated: scan again
             return self._write(connection, batch_scan, batch)
 

@@ -21,9 +21,9 @@ from memci.schemas import network_editions
 from memci.schemas.reads import ContextRequest, RecallAnswer, RecallRequest
 from memci.schemas.trials import RecordedQuestion, Trial, TrialContext, TrialsAnswer, TrialTotals
 from memci.storage.agents import last_asked, snapshot_of
+from memci.storage.network.links import list_focus
 from memci.storage.network.network_editions import open_edition
 from memci.storage.reading.network_history import beginnings, compared_network, count_links
-from memci.storage.reading.nodes import list_focus
 from memci.storage.receipts import read_receipt
 from memci.storage.session import Connection, Database, use_edition
 

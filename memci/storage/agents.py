@@ -88,7 +88,9 @@ _LANE = f"""
 SELECT l.fence, l.paused, l.halted_by, l.compress_req > l.compress_done AS compress,
        CASE WHEN l.lease_owner IS NOT NULL AND l.lease_until > now() THEN l.lease_until END
             AS lease_until,
-       under_way.number AS pass_number, coalesce(logged.scanned, 0) AS scanned,
+       under_way.number AS pass_number,
+       coalesce((SELECT p.scanned FROM pass_log p
+                  WHERE p.agent_id = l.agent_id AND p.number = under_way.number), 0) AS scanned,
        (SELECT count(*) FROM node n
          WHERE n.agent_id = l.agent_id AND n.last_pass < under_way.number) AS unscanned,
        (SELECT count(*) FROM pass_log p
@@ -114,8 +116,6 @@ SELECT l.fence, l.paused, l.halted_by, l.compress_req > l.compress_done AS compr
        (SELECT count(*) FROM link k WHERE k.agent_id = l.agent_id AND NOT EXISTS (
                SELECT 1 FROM node n WHERE n.agent_id = k.agent_id AND n.id = k.target)) AS dangling
   FROM lane l CROSS JOIN LATERAL (SELECT (l.compress_cursor->>'pass')::bigint AS number) under_way
-  LEFT JOIN pass_log logged
-    ON logged.agent_id = l.agent_id AND logged.number = under_way.number
  WHERE l.agent_id = %s AND {IS_THERE}
 """  # noqa: S608 - a constant of this module
 # As LIKE patterns: ours are * and ?, and characters special to LIKE are escaped.

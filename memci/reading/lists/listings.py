@@ -24,8 +24,8 @@ from memci.schemas.messages import MessageList, MessageOut, ToolCall
 from memci.storage import agents as stored
 from memci.storage.agents import check_there, parameters_of, snapshot_of
 from memci.storage.messages import read_messages
+from memci.storage.network.links import list_focus
 from memci.storage.reading.messages import latest_seqs, list_messages
-from memci.storage.reading.nodes import list_focus
 from memci.storage.reading.snapshot_state import progress
 from memci.storage.receipts import read_receipt
 from memci.storage.session import Connection, Database

@@ -38,10 +38,10 @@ from memci.storage.documents import (
     list_collections,
     list_documents,
 )
+from memci.storage.network.links import list_focus
 from memci.storage.network.node_history import removal_reasons
 from memci.storage.reading.nodes import (
     ever_was,
-    list_focus,
     list_links,
     list_nodes,
     list_trail,

@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 from memci.domain.memory.node import NodeEvent, VersionReason
 from memci.language.detection import Language
 from memci.message import NOTE_PATH
-from memci.storage.network.node_history import append_history
+from memci.storage.network.node_history import append_history, keep_versions
 from memci.storage.network.passes import position
 
 _COMPARABLE = """
@@ -89,15 +89,6 @@ def end(connection: Connection, agent_id: str, part: EndedPart, *, whole: bool) 
     return len(superseded)
 
 
-_STORE_VERSIONS = """
-INSERT INTO node_version (agent_id, node_id, replaced_by, reason, content, phrase, keywords,
-                          language, type, message_seqs, session_id, user_id, said_at, until,
-                          said_offset)
-SELECT n.agent_id, n.id, %(by)s, %(reason)s, n.content, n.phrase, n.keywords, n.language, n.type,
-       n.message_seqs, n.session_id, n.user_id, n.said_at, %(until)s, n.said_offset
-  FROM node n WHERE n.agent_id = %(agent)s AND n.id = ANY(%(nodes)s)
-ON CONFLICT (agent_id, node_id, replaced_by) DO NOTHING
-"""
 _SUPERSEDE = """
 UPDATE node SET superseded_by = %(by)s, superseded_at = least(superseded_at, %(until)s)
 WHERE agent_id = %(agent)s AND id = ANY(%(nodes)s)
@@ -121,8 +112,9 @@ def supersede(
 
     Their present text is added to their history; they decay like all others.
     """
+    replaced = dict.fromkeys(nodes, by)
+    keep_versions(connection, agent_id, replaced, VersionReason.SUPERSEDED, until)
     values = {"agent": agent_id, "nodes": list(nodes), "by": by, "until": until}
-    connection.exec_driver_sql(_STORE_VERSIONS, {**values, "reason": VersionReason.SUPERSEDED})
     superseded = list(connection.exec_driver_sql(_SUPERSEDE, values).scalars())
     if superseded:
         details = {node: {"by": by} for node in superseded}

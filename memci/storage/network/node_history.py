@@ -6,6 +6,7 @@ one that replaced the group. Successors may be forgotten, restored and merged in
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -13,7 +14,7 @@ from psycopg.types.json import Jsonb
 from sqlalchemy import Connection, RowMapping
 
 from memci.domain.memory.compression_scan import Forgetting
-from memci.domain.memory.node import NodeEvent, NodeKind, RemovalReason
+from memci.domain.memory.node import NodeEvent, NodeKind, RemovalReason, VersionReason
 from memci.domain.memory.passage import Passage, details_of, passages
 
 _APPEND = """
@@ -36,6 +37,33 @@ def append_history(
             _APPEND,
             (agent_id, event, pass_number, list(details), list(map(Jsonb, details.values()))),
         )
+
+
+# Which memory replaces which.
+_KEEP_VERSIONS = """
+INSERT INTO node_version (agent_id, node_id, replaced_by, reason, content, phrase, keywords,
+                          language, type, message_seqs, session_id, user_id, said_at, until,
+                          said_offset)
+SELECT n.agent_id, n.id, replaced.new, %(reason)s, n.content, n.phrase, n.keywords, n.language,
+       n.type, n.message_seqs, n.session_id, n.user_id, n.said_at, %(until)s::timestamptz,
+       n.said_offset
+  FROM unnest(%(old)s::bigint[], %(new)s::bigint[]) AS replaced(old, new)
+  JOIN node n ON n.agent_id = %(agent)s AND n.id = replaced.old
+ON CONFLICT (agent_id, node_id, replaced_by) DO NOTHING
+"""
+
+
+def keep_versions(
+    connection: Connection,
+    agent_id: str,
+    replaced: Mapping[int, int],
+    reason: VersionReason,
+    until: datetime | None = None,
+) -> None:
+    """Store the present texts of memories; ``replaced``: the memory that replaces each."""
+    values = {"agent": agent_id, "old": list(replaced), "new": list(replaced.values())}
+    values |= {"reason": reason, "until": until}
+    connection.exec_driver_sql(_KEEP_VERSIONS, values)
 
 
 # Follows "WITH RECURSIVE line AS (SELECT of, id ... UNION", up to the end of the line.

@@ -3,9 +3,10 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from random import Random
+from typing import Any
 
 from psycopg.types.json import Jsonb
-from sqlalchemy import Connection
+from sqlalchemy import Connection, Row
 
 from memci.domain.memory.compression_scan import Forgetting
 from memci.domain.memory.creation import NewNode, draw, least_important
@@ -79,8 +80,8 @@ SELECT id FROM node WHERE agent_id = %(agent)s AND id <> ALL(%(kept)s)
 AND NOT EXISTS (SELECT 1 FROM focus WHERE agent_id = %(agent)s AND node_id = node.id)
 ORDER BY id
 """
-_FORGET = "DELETE FROM node WHERE agent_id = %s AND id = ANY(%s) RETURNING id, slot, tier"
-_FORGET_WITH_IT = (
+_DELETE = "DELETE FROM node WHERE agent_id = %s AND id = ANY(%s) RETURNING id, slot, tier"
+_DELETE_WITH_IT = (
     "DELETE FROM link WHERE agent_id = %s AND source = ANY(%s)",
     "DELETE FROM node_vector WHERE agent_id = %s AND node_id = ANY(%s)",
     "DELETE FROM node_term WHERE agent_id = %s AND node_id = ANY(%s)",
@@ -166,6 +167,16 @@ def eviction_candidates(connection: Connection, agent_id: str, kept: Collection[
     return list(connection.exec_driver_sql(_CANDIDATES, values).scalars())
 
 
+def delete_nodes(
+    connection: Connection, agent_id: str, nodes: Collection[int]
+) -> Sequence[Row[Any]]:
+    """Delete nodes with their own links; return the id, slot and tier of each."""
+    deleted = connection.exec_driver_sql(_DELETE, (agent_id, list(nodes))).all()
+    for statement in _DELETE_WITH_IT:
+        connection.exec_driver_sql(statement, (agent_id, list(nodes)))
+    return deleted
+
+
 def forget_nodes(
     connection: Connection, agent_id: str, reasons: Mapping[int, Forgetting], pass_number: int
 ) -> list[int]:
@@ -175,9 +186,7 @@ def forget_nodes(
     """
     if not reasons:
         return []
-    forgotten = connection.exec_driver_sql(_FORGET, (agent_id, list(reasons))).all()
-    for statement in _FORGET_WITH_IT:
-        connection.exec_driver_sql(statement, (agent_id, list(reasons)))
+    forgotten = delete_nodes(connection, agent_id, reasons)
     # Links to it need the tier: not every reader may see a short-term memory.
     details = {node: {"reason": reasons[node], "tier": tier} for node, _, tier in forgotten}
     append_history(connection, agent_id, NodeEvent.FORGOTTEN, pass_number, details)

@@ -234,7 +234,7 @@ def next_batch(
         nodes=nodes,
         attempts={row[0]: row[4] for row in rows},
         supports=links.supports_of(connection, agent_id, [node.id for node in nodes]),
-        focus=links.focus_nodes(connection, agent_id),
+        focus=frozenset(links.focus_nodes(connection, agent_id)),
     )
 
 

@@ -1,6 +1,5 @@
 """Reads nodes, links, focus and trails; important, filtered and superseded memories (R5, R6)."""
 
-import json
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
@@ -17,7 +16,6 @@ from memci.message import Message, Role
 from memci.storage.messages import COLUMNS, to_message
 from memci.storage.network.links import IMPORTANCE
 from memci.storage.reading.messages import of_user
-from memci.storage.reading.recall import Visibility
 from memci.storage.search.find import Restriction
 from memci.storage.search.sources import message_filters, node_filters
 
@@ -54,11 +52,6 @@ SELECT l.source, l.target, l.relation, l.strength, l.hint,
   FROM link l
  WHERE l.agent_id = %(agent)s AND (l.source, l.target) > (%(source)s, %(target)s) {conditions}
  ORDER BY l.source, l.target LIMIT %(limit)s
-"""
-_FOCUS = """
-SELECT f.node_id, n.content AS name FROM focus f
-  JOIN node n ON n.agent_id = f.agent_id AND n.id = f.node_id
- WHERE f.agent_id = %s ORDER BY f.mentioned DESC
 """
 _TRAIL = """
 SELECT t.id, t.event, t.pass_number, t.details, t.at FROM trail t
@@ -121,11 +114,6 @@ def list_links(
     return list(connection.exec_driver_sql(statement, values).mappings())
 
 
-def list_focus(connection: Connection, agent_id: str) -> Sequence[RowMapping]:
-    """Return the focus points, the latest mention first."""
-    return connection.exec_driver_sql(_FOCUS, (agent_id,)).mappings().all()
-
-
 def list_trail(
     connection: Connection, agent_id: str, node_id: int, *, after: int, limit: int
 ) -> Sequence[RowMapping]:
@@ -139,8 +127,10 @@ SELECT m.id, m.content, m.message_seqs, coalesce(m.said_at, m.created_at), m.ses
   FROM node m
  WHERE m.agent_id = %(agent)s AND m.id = ANY(%(nodes)s) AND m.kind = 'memory'
 """
-_NEWEST = "SELECT m.id FROM node m WHERE m.agent_id = %(agent)s AND m.kind = 'memory'"
-_LATEST = "ORDER BY m.id DESC LIMIT %(limit)s"
+_NEWEST = """
+SELECT m.id FROM node m WHERE m.agent_id = %(agent)s AND m.kind = 'memory' {filters}
+ ORDER BY m.id DESC LIMIT %(limit)s
+"""
 _BEST = f"ORDER BY {IMPORTANCE.format(node='m')} DESC, m.id DESC LIMIT %(limit)s"
 
 
@@ -149,7 +139,7 @@ def newest_memories(
 ) -> list[int]:
     """Return the ids of the newest memories within a restriction."""
     asked = restriction.values()
-    statement = " ".join([_NEWEST, node_filters(asked), _LATEST])
+    statement = _NEWEST.format(filters=node_filters(asked))
     values = {**asked, "agent": agent_id, "limit": limit}
     return list(connection.exec_driver_sql(statement, values).scalars())
 
@@ -179,86 +169,56 @@ def important_memories(
     ]
 
 
-# In pieces, so that the planner sees only the conditions that are used.
 _MEMORIES = """
-SELECT n.id, n.content, n.said_at, n.said_offset, n.superseded_by,
-       ARRAY(SELECT m.id FROM message m
-              WHERE m.agent_id = n.agent_id AND m.seq = ANY(n.message_seqs) ORDER BY m.seq)
+SELECT m.id, m.content, m.said_at, m.said_offset, m.superseded_by,
+       ARRAY(SELECT o.id FROM message o
+              WHERE o.agent_id = m.agent_id AND o.seq = ANY(m.message_seqs) ORDER BY o.seq)
            AS message_ids
-  FROM node n
- WHERE n.agent_id = %(agent)s AND n.kind = 'memory' AND {seen} {conditions}
- ORDER BY n.id DESC LIMIT %(limit)s
+  FROM node m
+ WHERE m.agent_id = %(agent)s AND m.kind = 'memory' {filters} AND m.id < %(after)s
+ ORDER BY m.id DESC LIMIT %(limit)s
 """
-_MESSAGES = """
-SELECT {columns} FROM message m WHERE m.agent_id = %(agent)s {conditions}
+_MESSAGES = f"""
+SELECT {COLUMNS} FROM message m WHERE m.agent_id = %(agent)s {{filters}} AND m.seq < %(after)s
  ORDER BY m.seq DESC LIMIT %(limit)s
-"""
-_OF_MESSAGES = {
-    "in_session": "m.session_id = %(in_session)s",
-    "since": "m.said_at >= %(since)s",
-    "until": "m.said_at < %(until)s",
-    "after": "m.seq < %(after)s",
-    "name": "m.name = %(name)s",
-    "role": "m.role = %(role)s",
-    "metadata": "m.metadata @> %(metadata)s::jsonb",
-}
-_OF_ITS_MESSAGES = (
-    "EXISTS (SELECT FROM message m"
-    " WHERE m.agent_id = n.agent_id AND m.seq = ANY(n.message_seqs) AND {})"
-)
-_OF_MEMORIES = {
-    "type": "n.type = %(type)s",
-    **{name: text.replace("m.", "n.") for name, text in _OF_MESSAGES.items()},
-    "after": "n.id < %(after)s",
-    **{name: _OF_ITS_MESSAGES.format(_OF_MESSAGES[name]) for name in ("name", "role", "metadata")},
-}
+"""  # noqa: S608 - a constant of another module
+_LAST = 2**62  # after every id and seq
 
 
 def filtered_memories(
     connection: Connection,
     agent_id: str,
-    visibility: Visibility,
-    asked: Mapping[str, Any],
+    restriction: Restriction,
+    *,
+    after: int | None,
     limit: int,
 ) -> list[Row[Any]]:
-    """Return visible living memories that meet all given criteria, by descending id.
-
-    ``asked``: type, in_session, since, until, after, name, role, metadata; None for any.
-    """
-    statement = _MEMORIES.format_map(
-        {"seen": visibility.condition, "conditions": _conditions(_OF_MEMORIES, asked)}
-    )
-    values = {**_values(asked), **visibility.values, "agent": agent_id, "limit": limit}
+    """Return living memories within a restriction, by descending id, from ``after`` on."""
+    asked = restriction.values()
+    statement = _MEMORIES.format(filters=node_filters(asked))
+    values = {**asked, "agent": agent_id, "after": after or _LAST, "limit": limit}
     return list(connection.exec_driver_sql(statement, values))
 
 
 def filtered_messages(
     connection: Connection,
     agent_id: str,
-    visibility: Visibility,
-    asked: Mapping[str, Any],
+    restriction: Restriction,
+    *,
+    after: int | None,
     limit: int,
 ) -> list[Message]:
-    """Return visible messages that meet all given criteria, by descending seq; they have no type.
+    """Return messages within a restriction, by descending seq, from ``after`` on.
 
-    ``asked`` as above. With a user, only messages of that user.
+    Messages without a user belong to the only user of the session.
     """
-    of_one_user = "" if visibility.user_id is None else f"AND {of_user(visibility.session_id)}"
-    statement = _MESSAGES.format_map(
-        {"columns": COLUMNS, "conditions": f"{_conditions(_OF_MESSAGES, asked)} {of_one_user}"}
-    )
-    user_values = {"session": visibility.session_id, "with_user": visibility.user_id}
-    values = {**_values(asked), **user_values, "agent": agent_id, "limit": limit}
+    asked = restriction.values()
+    user, session = asked.pop("user", None), restriction.session_id
+    of_one_user = "" if user is None else f"AND {of_user(session)}"
+    statement = _MESSAGES.format(filters=f"{message_filters(asked)} {of_one_user}")
+    values = {**asked, "agent": agent_id, "after": after or _LAST, "limit": limit}
+    values |= {"session": session, "with_user": user}
     return [to_message(row) for row in connection.exec_driver_sql(statement, values)]
-
-
-def _conditions(templates: Mapping[str, str], asked: Mapping[str, Any]) -> str:
-    return " ".join(f"AND {templates[name]}" for name, value in asked.items() if value is not None)
-
-
-def _values(asked: Mapping[str, Any]) -> dict[str, Any]:
-    metadata = asked.get("metadata")
-    return {**asked, "metadata": None if metadata is None else json.dumps(metadata)}
 
 
 # A version remains after its memory, as messages do.
