@@ -168,18 +168,9 @@ def asked_before(database: Database, agent_id: str, most: int) -> list[RecordedQ
     """Return the agent's last recorded questions whose receipts and messages still exist."""
     with database.agent_snapshot(agent_id) as connection:
         asked = last_asked(connection, agent_id, most)
-    return [
-        RecordedQuestion(
-            agent=agent_id,
-            query=each.query,
-            budget_tokens=each.budget_tokens,
-            receipt_id=each.receipt_id,
-            # Otherwise the question and its answer would be found.
-            as_of=each.asked_at,
-            **({"session_id": each.session_id} if each.session_id else {}),
-        )
-        for each in asked
-    ]
+    # With ``as_of``, or the question and its answer would be found.
+    given = ({name: value for name, value in row.items() if value is not None} for row in asked)
+    return [RecordedQuestion(agent=agent_id, **each) for each in given]
 
 
 def run_trials(

@@ -3,8 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy.engine import RowMapping
@@ -167,25 +166,18 @@ _ASKED = """
 WITH said AS MATERIALIZED (
     SELECT DISTINCT content, encode(sha256(convert_to(content, 'UTF8')), 'hex') AS digest
       FROM message WHERE agent_id = %(agent)s AND role = 'user' AND content <> '')
-SELECT r.id, said.content, (r.body->>'budget_tokens')::bigint, r.session_id,
-       r.created_at
+SELECT r.id AS receipt_id, said.content AS query, r.session_id, r.created_at AS as_of,
+       (r.body->>'budget_tokens')::bigint AS budget_tokens
   FROM receipt r JOIN said ON said.digest = r.body->>'query_sha256'
  WHERE r.agent_id = %(agent)s AND r.kind = 'context'
  ORDER BY r.created_at DESC, r.id LIMIT %(most)s
 """
 
 
-class Asked(NamedTuple):
-    """A question, the receipt of its context, and the time."""
+def last_asked(connection: Connection, agent_id: str, most: int) -> list[RowMapping]:
+    """Return the latest ``most`` questions whose text is stored, the oldest first.
 
-    receipt_id: UUID
-    query: str
-    budget_tokens: int
-    session_id: str | None
-    asked_at: datetime
-
-
-def last_asked(connection: Connection, agent_id: str, most: int) -> list[Asked]:
-    """Return the latest ``most`` questions whose text is stored, the oldest first."""
+    Each with the receipt of its context and that receipt's time.
+    """
     rows = connection.exec_driver_sql(_ASKED, {"agent": agent_id, "most": most})
-    return [Asked(*row) for row in rows][::-1]
+    return list(rows.mappings())[::-1]

@@ -25,8 +25,8 @@ from memci.schemas.tools import memory as shapes
 from memci.schemas.tools.memory import FilterMemory, Found, FoundList, Summarise, SummaryRequest
 from memci.storage.agents import snapshot_of
 from memci.storage.pages.texts import open_note_texts, shown_messages
-from memci.storage.reading.messages import latest_seqs
-from memci.storage.reading.nodes import filtered_memories, filtered_messages
+from memci.storage.reading.messages import filtered_messages, latest_seqs
+from memci.storage.reading.nodes import filtered_memories
 from memci.storage.reading.snapshot_state import progress
 from memci.storage.search.find import Restriction
 from memci.storage.session import Connection

@@ -44,7 +44,7 @@ class Listings(MemoryListings, NetworkListings):
         with self.database.lane_transaction(durable=False) as connection:
             rows = stored.list_agents(connection, pattern=pattern, after=after, limit=limit + 1)
         page, following = cursors.page_of(
-            rows, limit, lambda row: cursors.named_cursor(row["agent_id"])
+            rows, limit, lambda row: cursors.names_cursor(row["agent_id"])
         )
         return schemas.AgentList(
             agents=[schemas.AgentSummary(**row) for row in page], next_cursor=following

@@ -22,7 +22,6 @@ SELECT id, content, language, said_at, user_id, message_seqs FROM node
 """
 # What is worth less tells no fact that could end.
 LEAST_WORTH = 5.0
-_LIVING = "SELECT id FROM node WHERE agent_id = %s AND id = ANY(%s)"
 _ADD = """
 INSERT INTO ended_fact (agent_id, node_id, replaced_by, told_by, seqs, parts, until)
 VALUES (%s, %s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING
@@ -53,11 +52,6 @@ def comparable(
         for row in rows
     )  # fmt: skip
     return {each.id: each for each in found}
-
-
-def living(connection: Connection, agent_id: str, nodes: Collection[int]) -> set[int]:
-    """Return those of some nodes that live."""
-    return set(connection.exec_driver_sql(_LIVING, (agent_id, list(nodes))).scalars())
 
 
 class EndedPart(NamedTuple):

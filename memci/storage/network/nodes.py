@@ -1,14 +1,16 @@
 """Adds, finds and forgets nodes; finds a slot for each new node (M19)."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from random import Random
 from typing import Any
 
 from psycopg.types.json import Jsonb
+from pydantic_core import to_jsonable_python
 from sqlalchemy import Connection, Row
 
 from memci.domain.memory.compression_scan import Forgetting
+from memci.domain.memory.consolidation import ShortMemory
 from memci.domain.memory.creation import NewNode, draw, least_important
 from memci.domain.memory.node import NodeEvent, importance
 from memci.language.times.calendar import offset_of
@@ -98,7 +100,7 @@ def add_nodes(
     """Write new nodes into slots; raises the last node id of the lane, which must be locked."""
     if not nodes:
         return
-    rows = [_row(node, slot) for node, slot in zip(nodes, slots, strict=True)]
+    rows = [json_row(node, slot=slot) for node, slot in zip(nodes, slots, strict=True)]
     connection.exec_driver_sql(_ADD, {"agent": agent_id, "pass": pass_number, "nodes": Jsonb(rows)})
     connection.exec_driver_sql(
         "UPDATE lane SET last_node_id = %s WHERE agent_id = %s",
@@ -193,14 +195,10 @@ def forget_nodes(
     return [slot for _, slot, _ in forgotten]
 
 
-def _row(node: NewNode, slot: int) -> dict[str, object]:
-    return {
-        **asdict(node),
-        "slot": slot,
-        "said_at": node.said_at.isoformat() if node.said_at else None,
-        "said_offset": offset_of(node.said_at) if node.said_at else None,
-        "expires_at": node.expires_at.isoformat() if node.expires_at else None,
-    }
+def json_row(node: NewNode | ShortMemory, **further: int) -> dict[str, Any]:
+    """Return a node as JSON values, by column, with some further ones."""
+    offset = offset_of(node.said_at) if node.said_at else None
+    return {**to_jsonable_python(node), "said_offset": offset, **further}
 
 
 @dataclass(frozen=True, slots=True)

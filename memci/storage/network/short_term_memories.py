@@ -21,10 +21,10 @@ from memci.domain.memory.node import (
     VersionReason,
 )
 from memci.language.detection import Language
-from memci.language.times.calendar import at_offset, offset_of
+from memci.language.times.calendar import at_offset
 from memci.storage.network.links import IMPORTANCE, add_links
 from memci.storage.network.node_history import append_history, keep_versions
-from memci.storage.network.nodes import delete_nodes
+from memci.storage.network.nodes import delete_nodes, json_row
 
 _NEXT_IDS = """
 UPDATE lane SET last_node_id = last_node_id + %s WHERE agent_id = %s RETURNING last_node_id
@@ -40,16 +40,17 @@ SELECT source, target, relation, strength, hint FROM link
 # count as made during the running pass, and wait for the next (M18). Rows are passed as JSON: they
 # contain lists, which arrays of arrays cannot.
 _MERGE = """
-UPDATE node SET id = whole.new, keywords = whole.keywords, original_length = whole.length,
-                worth = whole.worth, message_seqs = whole.seqs, said_at = whole.said_at,
+UPDATE node SET id = whole.id, keywords = whole.keywords,
+                original_length = whole.original_length, worth = whole.worth,
+                message_seqs = whole.seqs, said_at = whole.said_at,
                 said_offset = whole.said_offset,
-                expires_at = whole.expires_at, scan_count = whole.scans,
+                expires_at = whole.expires_at, scan_count = whole.scan_count,
                 last_pass = %(pass)s, compared = true, attempts = 0, retry_at = NULL,
                 created_at = now()
   FROM jsonb_to_recordset(%(wholes)s) AS whole(
-       new bigint, teller bigint, keywords text[], length integer, worth float8,
+       id bigint, teller bigint, keywords text[], original_length integer, worth float8,
        seqs bigint[], said_at timestamptz, said_offset smallint, expires_at timestamptz,
-       scans bigint)
+       scan_count bigint)
  WHERE node.agent_id = %(agent)s AND node.id = whole.teller
 """
 _MOVE = """
@@ -102,7 +103,7 @@ def write_merges(
         "news": list(merged_into.values()),
         "tellers": [each.text_of for each in merges],
         "wholes_ids": [each.node.id for each in merges],
-        "wholes": Jsonb([_row(each) for each in merges]),
+        "wholes": Jsonb([json_row(each.node, teller=each.text_of) for each in merges]),
         "pass": pass_number,
     }
     keep_versions(connection, agent_id, merged_into, VersionReason.MERGED)
@@ -117,22 +118,6 @@ def write_merges(
     append_history(connection, agent_id, NodeEvent.MERGED, pass_number, merged)
     made = {each.node.id: {"job": job, **each.details()} for each in merges}
     append_history(connection, agent_id, NodeEvent.CREATED, pass_number, made)
-
-
-def _row(merge: Merge) -> dict[str, object]:
-    node = merge.node
-    return {
-        "new": node.id,
-        "teller": merge.text_of,
-        "keywords": node.keywords,
-        "length": node.original_length,
-        "worth": node.worth,
-        "seqs": node.seqs,
-        "said_at": node.said_at.isoformat() if node.said_at else None,
-        "said_offset": offset_of(node.said_at) if node.said_at else None,
-        "expires_at": node.expires_at.isoformat() if node.expires_at else None,
-        "scans": node.scan_count,
-    }
 
 
 # Memories that were not compared with any, the oldest first.

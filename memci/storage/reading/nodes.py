@@ -13,9 +13,8 @@ from memci.domain.search.candidate import Candidate, Source
 from memci.domain.search.supersession import Ended
 from memci.language.times.calendar import at_offset
 from memci.message import Message, Role
-from memci.storage.messages import COLUMNS, to_message
 from memci.storage.network.links import IMPORTANCE
-from memci.storage.reading.messages import of_user
+from memci.storage.reading.messages import NEWEST
 from memci.storage.search.find import Restriction
 from memci.storage.search.sources import message_filters, node_filters
 
@@ -178,11 +177,6 @@ SELECT m.id, m.content, m.said_at, m.said_offset, m.superseded_by,
  WHERE m.agent_id = %(agent)s AND m.kind = 'memory' {filters} AND m.id < %(after)s
  ORDER BY m.id DESC LIMIT %(limit)s
 """
-_MESSAGES = f"""
-SELECT {COLUMNS} FROM message m WHERE m.agent_id = %(agent)s {{filters}} AND m.seq < %(after)s
- ORDER BY m.seq DESC LIMIT %(limit)s
-"""  # noqa: S608 - a constant of another module
-_LAST = 2**62  # after every id and seq
 
 
 def filtered_memories(
@@ -196,29 +190,8 @@ def filtered_memories(
     """Return living memories within a restriction, by descending id, from ``after`` on."""
     asked = restriction.values()
     statement = _MEMORIES.format(filters=node_filters(asked))
-    values = {**asked, "agent": agent_id, "after": after or _LAST, "limit": limit}
+    values = {**asked, "agent": agent_id, "after": after or NEWEST, "limit": limit}
     return list(connection.exec_driver_sql(statement, values))
-
-
-def filtered_messages(
-    connection: Connection,
-    agent_id: str,
-    restriction: Restriction,
-    *,
-    after: int | None,
-    limit: int,
-) -> list[Message]:
-    """Return messages within a restriction, by descending seq, from ``after`` on.
-
-    Messages without a user belong to the only user of the session.
-    """
-    asked = restriction.values()
-    user, session = asked.pop("user", None), restriction.session_id
-    of_one_user = "" if user is None else f"AND {of_user(session)}"
-    statement = _MESSAGES.format(filters=f"{message_filters(asked)} {of_one_user}")
-    values = {**asked, "agent": agent_id, "after": after or _LAST, "limit": limit}
-    values |= {"session": session, "with_user": user}
-    return [to_message(row) for row in connection.exec_driver_sql(statement, values)]
 
 
 # A version remains after its memory, as messages do.
