@@ -134,8 +134,7 @@ def _refuse_replaced(
 ) -> None:
     """Raise ``ConflictError`` for a node that another one replaced, living or not."""
     last = successor.last
-    merged = history.was_merged(connection, agent_id, node_id)
-    became = f"node {node_id} was {'merged into' if merged else 'restored as'} node"
+    became = f"node {node_id} was {'merged into' if successor.merged else 'restored as'} node"
     if successor.living is not None:
         raise ConflictError(
             f"{became} {successor.living}, which lives: there is nothing to restore"

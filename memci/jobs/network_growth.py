@@ -216,7 +216,6 @@ def supersede_corrected(
         if node.kind is NodeKind.MEMORY:
             for seq in node.seqs:
                 first.setdefault(seq, node.id)
-    _, pass_number = position(connection, agent_id)
     count = 0
     for seq, node_id in first.items():
         message = by_seq.get(seq)
@@ -226,8 +225,6 @@ def supersede_corrected(
         older = node_history.memory_telling(connection, agent_id, corrected.seqs, corrected.span)
         if older is not None and older != node_id:
             until = message.said_at
-            superseded = beliefs.supersede(
-                connection, agent_id, [older], by=node_id, until=until, pass_number=pass_number
-            )
+            superseded = beliefs.supersede(connection, agent_id, [older], by=node_id, until=until)
             count += len(superseded)
     return count

@@ -237,9 +237,9 @@ def _recorded(database: Database, question: RecordedQuestion) -> list[str] | Non
         return None
     with database.agent_snapshot(question.agent) as connection:
         receipt = read_receipt(connection, question.agent, question.receipt_id)
-    if receipt is None or receipt.kind != "context":
+    if receipt is None or receipt["kind"] != "context":
         return None
-    items = (each for each in receipt.body["items"] if each["section"] != Section.QUERY)
+    items = (each for each in receipt["body"]["items"] if each["section"] != Section.QUERY)
     return list(dict.fromkeys(name for each in items for name in each["message_ids"]))
 
 

@@ -260,8 +260,7 @@ class _Search:
             keywords.model,
             keywords.least_cosines,
         )
-        exact = network.nodes_by_terms(*self._of_agent, keywords.terms)
-        exact |= network.nodes_by_character(*self._of_agent, keywords.characters)
+        exact = network.nodes_by_words(*self._of_agent, keywords.terms, keywords.characters)
         matches |= dict.fromkeys(exact, 1.0)
         visible = network.seen(*self._of_agent, matches, self._sight)
         return {node: match for node, match in matches.items() if node in visible}

@@ -48,8 +48,7 @@ ON CONFLICT (agent_id) DO UPDATE SET parameters = excluded.parameters, changed_a
 
 def own_parameters(connection: Connection, agent_id: str) -> dict[str, Any]:
     """Return the parameters that differ from the defaults; empty if none was ever set."""
-    row = connection.exec_driver_sql(_READ, (agent_id,)).first()
-    return dict(row[0]) if row else {}
+    return connection.exec_driver_sql(_READ, (agent_id,)).scalar() or {}
 
 
 def parameters_of(connection: Connection, agent_id: str, defaults: P) -> P:

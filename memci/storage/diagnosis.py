@@ -105,9 +105,10 @@ def database_state(database_url: str) -> DatabaseState:
 
 def standstill(connection: Connection, *, overdue_s: float) -> Standstill:
     """Return lanes that stand still; needs an upkeep transaction."""
-    lanes = connection.exec_driver_sql(_STANDSTILL, (overdue_s,)).one()
+    halted, paused, overdue = connection.exec_driver_sql(_STANDSTILL, (overdue_s,)).one()
     dead = [(agent_id, jobs) for agent_id, jobs in connection.exec_driver_sql(_DEAD)]
-    return Standstill(*lanes, dead, *connection.exec_driver_sql(_WAITING).one())
+    waiting, age_s, held = connection.exec_driver_sql(_WAITING).one()
+    return Standstill(halted, paused, overdue, dead, waiting, age_s, held)
 
 
 def _inspect(connection: Connection) -> DatabaseState:

@@ -1,7 +1,7 @@
 """Plans in the database (R7), and the last message that the plan tracker has read."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 from sqlalchemy import Connection
 
@@ -79,16 +79,10 @@ def save_plan(connection: Connection, agent_id: str, plan: Plan) -> None:
     """Write a plan, new or changed. The lane must be locked."""
     connection.exec_driver_sql(_MAKE, (agent_id, plan.made_seq, plan.session_id, plan.user_id))
     connection.exec_driver_sql(_EMPTY, (agent_id, plan.made_seq))
-    steps = plan.steps
-    values = (
-        list(range(1, len(steps) + 1)),
-        [each.text for each in steps],
-        [each.said_seq for each in steps],
-        [each.state.value for each in steps],
-        [each.first_seq for each in steps],
-        [each.last_seq for each in steps],
-    )
-    connection.exec_driver_sql(_ADD, (agent_id, plan.made_seq, *values))
+    rows = [(place, *astuple(step)) for place, step in enumerate(plan.steps, start=1)]
+    if rows:
+        columns = map(list, zip(*rows, strict=True))
+        connection.exec_driver_sql(_ADD, (agent_id, plan.made_seq, *columns))
 
 
 def untracked_messages(connection: Connection, agent_id: str, most: int) -> Untracked:

@@ -28,13 +28,10 @@ def place_after(cursor: str | None, parts: int = 1) -> tuple[int, ...]:
     """
     if cursor is None:
         return (-1,) * parts
-    numbers = cursor.split(".")
-    longest = len(str(2**63))
-    if len(numbers) != parts or not all(
-        each.isascii() and each.isdecimal() and len(each) < longest for each in numbers
-    ):
+    # No more digits than fit into a bigint.
+    if not re.fullmatch(r"\.".join([r"\d{1,18}"] * parts), cursor, re.ASCII):
         raise _invalid_cursor()
-    return tuple(map(int, numbers))
+    return tuple(map(int, cursor.split(".")))
 
 
 def agent_after(cursor: str | None) -> str:

@@ -29,7 +29,7 @@ from memci.storage.reading.messages import latest_seqs, list_messages
 from memci.storage.reading.snapshot_state import progress
 from memci.storage.receipts import read_receipt
 from memci.storage.session import Connection, Database
-from memci.storage.usage import passes_with_models, usage_by_day, usage_of_day
+from memci.storage.usage import passes_with_models, usage_by_day, usage_in, usage_of_day
 
 
 class Listings(MemoryListings, NetworkListings):
@@ -96,7 +96,7 @@ class Listings(MemoryListings, NetworkListings):
                 check_there(connection, agent_id)
         if receipt is None:
             raise NotFoundError("there is no such receipt; receipts are kept for some weeks only")
-        return schemas.ReceiptAnswer(**asdict(receipt))
+        return schemas.ReceiptAnswer(**receipt)
 
 
 def _answer(connection: Connection, agent_id: str, found: Mapping[Any, Any]) -> schemas.AgentAnswer:
@@ -157,7 +157,7 @@ def usage_of(
         taken = usage_of_day(connection, agent_id, today)
         listed = usage_by_day(connection, agent_id, first, today)
         passes = passes_with_models(connection, agent_id, _PASSES)
-    total = reduce(Usage.__add__, (each.usage for each in listed), Usage())
+    total = reduce(Usage.__add__, map(usage_in, listed), Usage())
     return schemas.UsageAnswer(
         agent_id=agent_id,
         budget=schemas.BudgetState(
@@ -169,10 +169,7 @@ def usage_of(
             used_up=budget.used_up_by(taken),
         ),
         total=schemas.UsageCounts(**asdict(total)),
-        days=[
-            schemas.ModelUsage(day=each.day, **each.use._asdict(), **asdict(each.usage))
-            for each in listed
-        ],
+        days=[schemas.ModelUsage(**row) for row in listed],
         passes=[schemas.PassUsage(**row) for row in passes],
     )
 

@@ -71,15 +71,8 @@ def end(connection: Connection, agent_id: str, part: EndedPart, *, whole: bool) 
     connection.exec_driver_sql(_ADD, values)
     if not whole:
         return 0
-    _, pass_number = position(connection, agent_id)
-    superseded = supersede(
-        connection,
-        agent_id,
-        [part.node_id],
-        by=part.replaced_by,
-        until=part.until,
-        pass_number=pass_number,
-    )
+    nodes = [part.node_id]
+    superseded = supersede(connection, agent_id, nodes, by=part.replaced_by, until=part.until)
     return len(superseded)
 
 
@@ -100,7 +93,6 @@ def supersede(
     *,
     by: int,
     until: datetime,
-    pass_number: int,
 ) -> list[int]:
     """Mark memories as superseded by another since a time; return those it is the first for.
 
@@ -111,6 +103,7 @@ def supersede(
     values = {"agent": agent_id, "nodes": list(nodes), "by": by, "until": until}
     superseded = list(connection.exec_driver_sql(_SUPERSEDE, values).scalars())
     if superseded:
+        _, pass_number = position(connection, agent_id)
         details = {node: {"by": by} for node in superseded}
         append_history(connection, agent_id, NodeEvent.SUPERSEDED, pass_number, details)
     return superseded

@@ -61,8 +61,8 @@ def keep_versions(
     until: datetime | None = None,
 ) -> None:
     """Store the present texts of memories; ``replaced``: the memory that replaces each."""
-    values = {"agent": agent_id, "old": list(replaced), "new": list(replaced.values())}
-    values |= {"reason": reason, "until": until}
+    pairs = {"old": list(replaced), "new": list(replaced.values())}
+    values = {**pairs, "agent": agent_id, "reason": reason, "until": until}
     connection.exec_driver_sql(_KEEP_VERSIONS, values)
 
 
@@ -77,7 +77,9 @@ _SUCCESSORS = f"""
 WITH RECURSIVE line AS (
     SELECT each.id AS of, each.id FROM unnest(%(nodes)s::bigint[]) AS each(id)
      UNION {FOLLOWED})
-SELECT line.of, max(line.id) AS last, max(n.id) AS living
+SELECT line.of, max(line.id) AS last, max(n.id) AS living,
+       bool_or(EXISTS (SELECT FROM trail t WHERE t.agent_id = %(agent)s AND t.node_id = line.id
+                          AND t.event = 'merged')) AS merged
   FROM line LEFT JOIN node n ON n.agent_id = %(agent)s AND n.id = line.id
  GROUP BY line.of
 """  # noqa: S608 - a constant of this module
@@ -86,12 +88,6 @@ SELECT DISTINCT ON (t.node_id) t.node_id, t.event, t.pass_number, t.details, t.a
  WHERE t.agent_id = %s AND t.node_id = ANY(%s) AND t.event = ANY(%s)
  ORDER BY t.node_id, t.id DESC
 """
-_MERGED = f"""
-WITH RECURSIVE line AS (
-    SELECT %(node)s::bigint AS of, %(node)s::bigint AS id UNION {FOLLOWED})
-SELECT EXISTS (SELECT FROM line JOIN trail t ON t.agent_id = %(agent)s AND t.node_id = line.id
-                WHERE t.event = 'merged')
-"""  # noqa: S608 - as above
 # The events that remove a node; all others are notes on it.
 _FATAL = [NodeEvent.FORGOTTEN, NodeEvent.RESTORED, NodeEvent.MERGED, NodeEvent.ERASED]
 
@@ -102,6 +98,7 @@ class Successor:
 
     last: int  # the node itself if there is none
     living: int | None  # the one that is alive
+    merged: bool  # it or one of them was merged into another
 
 
 def successors_of(
@@ -112,13 +109,7 @@ def successors_of(
         return {}
     values = {"agent": agent_id, "nodes": list(nodes)}
     rows = connection.exec_driver_sql(_SUCCESSORS, values)
-    return {row.of: Successor(row.last, row.living) for row in rows}
-
-
-def was_merged(connection: Connection, agent_id: str, node_id: int) -> bool:
-    """Return True if a node or a successor was merged into another."""
-    values = {"agent": agent_id, "node": node_id}
-    return bool(connection.exec_driver_sql(_MERGED, values).scalar())
+    return {row.of: Successor(row.last, row.living, row.merged) for row in rows}
 
 
 def removal_reasons(

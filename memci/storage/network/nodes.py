@@ -7,7 +7,7 @@ from typing import Any
 
 from psycopg.types.json import Jsonb
 from pydantic_core import to_jsonable_python
-from sqlalchemy import Connection, Row
+from sqlalchemy import Connection
 
 from memci.domain.memory.compression_scan import Forgetting
 from memci.domain.memory.consolidation import ShortMemory
@@ -171,9 +171,10 @@ def eviction_candidates(connection: Connection, agent_id: str, kept: Collection[
 
 def delete_nodes(
     connection: Connection, agent_id: str, nodes: Collection[int]
-) -> Sequence[Row[Any]]:
+) -> list[tuple[int, int, str]]:
     """Delete nodes with their own links; return the id, slot and tier of each."""
-    deleted = connection.exec_driver_sql(_DELETE, (agent_id, list(nodes))).all()
+    rows = connection.exec_driver_sql(_DELETE, (agent_id, list(nodes)))
+    deleted = [(node, slot, tier) for node, slot, tier in rows]
     for statement in _DELETE_WITH_IT:
         connection.exec_driver_sql(statement, (agent_id, list(nodes)))
     return deleted

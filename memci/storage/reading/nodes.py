@@ -12,7 +12,7 @@ from memci.domain.memory.changed_facts import EndedParts
 from memci.domain.search.candidate import Candidate, Source
 from memci.domain.search.supersession import Ended
 from memci.language.times.calendar import at_offset
-from memci.message import Message, Role
+from memci.message import Role, readable_text
 from memci.storage.network.links import IMPORTANCE
 from memci.storage.reading.messages import NEWEST
 from memci.storage.search.find import Restriction
@@ -38,6 +38,7 @@ SELECT n.id, n.kind, n.type, n.content, n.phrase, n.keywords, n.original_length,
  ORDER BY n.id LIMIT %(limit)s
 """
 _CONDITIONS = {
+    "id": "AND n.id = %(id)s",
     "kind": "AND n.kind = %(kind)s",
     "type": "AND n.type = %(type)s",
     "tier": "AND n.tier = %(tier)s",
@@ -66,7 +67,7 @@ def list_nodes(
     after: int,
     limit: int,
 ) -> list[dict[str, Any]]:
-    """Return nodes after an id, ascending; ``asked``: kind, type, tier, as_of, None for any."""
+    """Return nodes after an id, ascending; ``asked``: id, kind, type, tier, as_of; None for any."""
     conditions = [_CONDITIONS[name] for name, value in asked.items() if value is not None]
     statement = _NODE.format_map({"conditions": " ".join(["AND n.id > %(after)s", *conditions])})
     values = {**asked, "agent": agent_id, "after": after, "limit": limit}
@@ -77,10 +78,8 @@ def list_nodes(
 
 def read_node(connection: Connection, agent_id: str, node_id: int) -> dict[str, Any] | None:
     """Return one living node."""
-    statement = _NODE.format_map({"conditions": "AND n.id = %(id)s"})
-    values = {"agent": agent_id, "id": node_id, "limit": 1}
-    row = connection.exec_driver_sql(statement, values).mappings().first()
-    return None if row is None else with_local_time(row)
+    found = list_nodes(connection, agent_id, {"id": node_id}, after=-1, limit=1)
+    return found[0] if found else None
 
 
 def with_local_time(row: RowMapping) -> dict[str, Any]:
@@ -285,12 +284,11 @@ def messages_of(
     values = {**asked, "agent": agent_id, "nodes": list(nodes)}
     for row in connection.exec_driver_sql(statement, values):
         at = at_offset(row.said_at, row.said_offset)
-        message = Message(row.seq, "", Role(row.role), row.content, at,
-                       tool_calls=row.tool_calls or ())  # fmt: skip
+        text = readable_text(row.role, row.content, row.tool_calls or ())
         found[row.node_id].append(
             Candidate(
-                Source.CHAT, row.seq, message.text, (row.seq,), at, row.session_id,
-                message.role, row.name,
+                Source.CHAT, row.seq, text, (row.seq,), at, row.session_id, Role(row.role),
+                row.name,
             )
         )  # fmt: skip
     return found

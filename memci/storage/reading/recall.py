@@ -82,8 +82,9 @@ _BY_TERMS = "SELECT DISTINCT found.node_id " + _WITH_KEYWORD.format(
 )
 # A single Chinese character is not in the index, which has pairs: the texts are searched.
 _BY_CHARACTER = """
-SELECT id FROM node WHERE agent_id = %s AND kind = 'memory'
-   AND EXISTS (SELECT 1 FROM unnest(%s::text[]) AS k(word) WHERE strpos(content, k.word) > 0)
+SELECT id FROM node WHERE agent_id = %(agent)s AND kind = 'memory'
+   AND EXISTS (SELECT 1 FROM unnest(%(characters)s::text[]) AS k(word)
+                WHERE strpos(content, k.word) > 0)
 """
 # The vectors are read once, and each distance is taken once: a cast in the join would be repeated.
 _BY_COSINE = """
@@ -177,24 +178,18 @@ def steps_from(
     ]
 
 
-def nodes_by_terms(
-    connection: Connection, agent_id: str, keywords: Iterable[Collection[str]]
+def nodes_by_words(
+    connection: Connection,
+    agent_id: str,
+    keywords: Iterable[Collection[str]],
+    characters: Sequence[str],
 ) -> set[int]:
-    """Return nodes that contain all terms of any keyword."""
-    values = _keyword_values(agent_id, keywords)
-    if not values["terms"]:
+    """Return nodes that contain all terms of any keyword, or any of these characters."""
+    values = _keyword_values(agent_id, keywords, characters)
+    parts = [_BY_TERMS] * bool(values["terms"]) + [_BY_CHARACTER] * bool(characters)
+    if not parts:
         return set()
-    return {row[0] for row in connection.exec_driver_sql(_BY_TERMS, values).all()}
-
-
-def nodes_by_character(
-    connection: Connection, agent_id: str, characters: Sequence[str]
-) -> set[int]:
-    """Return memories whose text contains any of these characters."""
-    if not characters:
-        return set()
-    rows = connection.exec_driver_sql(_BY_CHARACTER, (agent_id, list(characters)))
-    return {row[0] for row in rows}
+    return set(connection.exec_driver_sql(" UNION ".join(parts), values).scalars())
 
 
 def nodes_by_cosine(
@@ -360,7 +355,7 @@ def nodes_with_keyword(
 def _keyword_values(
     agent_id: str,
     keywords: Iterable[Collection[str]],
-    characters: Sequence[str] = (),
+    characters: Sequence[str],
     restriction: Restriction = EVERYTHING,
 ) -> dict[str, Any]:
     """Return the values of a search for keywords, each with its number and all its terms."""

@@ -266,12 +266,7 @@ def read_for_comparison(
         "model": model,
     }
     return [
-        Compared(
-            seq,
-            typical,
-            None if bits is None else bytes(bits),
-            None if start is None else Passage(start, stop),
-        )
+        Compared(seq, typical, bits, None if start is None else Passage(start, stop))
         for seq, typical, bits, start, stop in connection.exec_driver_sql(_COMPARE, values)
     ]
 
