@@ -15,9 +15,9 @@ from memci.schemas.network_editions import RestoreAnswer
 from memci.schemas.sessions import ConsolidateAnswer, SessionEndAnswer
 from memci.storage.agents import parameters_of
 from memci.storage.network import node_history as history
+from memci.storage.network.links import list_focus
 from memci.storage.network.node_history import Origin
 from memci.storage.network.passes import mention_entity
-from memci.storage.reading.nodes import list_focus
 from memci.storage.session import Connection, Database
 from memci.storage.sessions import end_session as sessions_end_session
 from memci.storage.summaries import open_session
@@ -134,8 +134,7 @@ def _refuse_replaced(
 ) -> None:
     """Raise ``ConflictError`` for a node that another one replaced, living or not."""
     last = successor.last
-    merged = history.was_merged(connection, agent_id, node_id)
-    became = f"node {node_id} was {'merged into' if merged else 'restored as'} node"
+    became = f"node {node_id} was {'merged into' if successor.merged else 'restored as'} node"
     if successor.living is not None:
         raise ConflictError(
             f"{became} {successor.living}, which lives: there is nothing to restore"

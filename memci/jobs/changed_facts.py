@@ -20,6 +20,7 @@ from memci.message import Message, Role
 from memci.smallmodel.ports import ChangeReader, ReadSentence
 from memci.storage.network import beliefs
 from memci.storage.network.beliefs import LEAST_WORTH, Comparable, EndedPart
+from memci.storage.network.nodes import phrases_of
 from memci.storage.session import Connection
 
 # Memories that a new message is read with, those of the same job included.
@@ -82,7 +83,7 @@ class ChangedFacts:
             for older, newer, facts in sorted(self.found, key=lambda each: each[1].said_at)
         ]
         ids = {each for older, newer, *_ in named for each in (older, newer) if each is not None}
-        living = beliefs.living(connection, agent_id, ids)
+        living = phrases_of(connection, agent_id, ids)
         count = 0
         for old, new, older, newer, facts in named:
             if old not in living or new not in living or old == new or old is None or new is None:

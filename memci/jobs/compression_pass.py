@@ -1,6 +1,7 @@
 """The pass of compression over one network, in batches of scans (M12 to M18)."""
 
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -22,7 +23,7 @@ from memci.smallmodel.vector_space import Vectors
 from memci.storage.agents import parameters_of
 from memci.storage.network import passes
 from memci.storage.network.links import decay_links, focus_nodes
-from memci.storage.search.index import Embedded, Terms, index_nodes
+from memci.storage.search.index import Embedded, index_nodes
 from memci.storage.session import Connection, Database
 
 # So many calls in a row, on different nodes, without an answer: the model as a whole is down.
@@ -56,7 +57,7 @@ class BatchScan:
     random: Random
     outcome: compression_scan.Outcome = field(default_factory=compression_scan.Outcome)
     embedded: Embedded = field(default_factory=lambda: Embedded([], _NO_VECTORS, ""))
-    terms: dict[int, Terms] = field(default_factory=dict)
+    terms: dict[int, Counter[str]] = field(default_factory=dict)
     complete: bool = True  # every node of the batch was scanned
 
     def __post_init__(self) -> None:
@@ -276,7 +277,7 @@ class NetworkCompression:
         with lease.effect() as connection:
             if passes.compression_state(connection, lease.agent_id).cursor != cursor:
                 return None  # cancelled meanwhile
-            if focus_nodes(connection, lease.agent_id) != batch.focus:
+            if set(focus_nodes(connection, lease.agent_id)) != batch.focus:
                 return cursor  # the decisions are outdated: scan again
             return self._write(connection, batch_scan, batch)
 

@@ -34,7 +34,6 @@ from memci.storage.search import reembedding
 from memci.storage.search.index import (
     Embedded,
     EmbeddedPassages,
-    Terms,
     index_messages,
     message_vectors,
 )
@@ -48,9 +47,9 @@ from memci.storage.search.vectors import (
 from memci.storage.session import Connection, Database
 
 
-def terms_of(lexicon: Lexicon, text: str) -> Terms:
+def terms_of(lexicon: Lexicon, text: str) -> Counter[str]:
     """Return the terms of a text, counted."""
-    return Terms(Counter(lexicon.terms(text)))
+    return Counter(lexicon.terms(text))
 
 
 def encode(embedder: Embedder, texts: Sequence[str]) -> tuple[Vectors, list[bytes]]:
@@ -76,7 +75,7 @@ class MessageTexts:
     vectors: Vectors
     tokens: Mapping[int, bytes]  # bits of the tokens of those that were embedded now, by seq (E8)
     passages: EmbeddedPassages
-    terms: Mapping[int, Terms]
+    terms: Mapping[int, Counter[str]]
     model: str
     space: VectorSpace
 
@@ -232,7 +231,7 @@ class ItemIndexing:
             check_embedder(connection, self.database, self.models.embedder)
             found = items.unindexed_items(connection, agent_id, embedder.model, BATCH)
         texts = [each.text for each in found]
-        terms = [Counter(self.models.lexicon.terms(text)) for text in texts]
+        terms = [terms_of(self.models.lexicon, text) for text in texts]
         vectors = embedder.embed(texts)
 
         def effect(connection: Connection) -> Mapping[str, Any]:
@@ -303,7 +302,7 @@ class DocumentIndexing:
         self, job: Job, document_id: int, texts: Sequence[str]
     ) -> Callable[[Connection, Sequence[int]], Mapping[str, Any]]:
         """Embed chunks; return a function that indexes them by id and queues the next batch."""
-        terms = [Terms(Counter(self.models.lexicon.terms(each))) for each in texts]
+        terms = [terms_of(self.models.lexicon, each) for each in texts]
         vectors, model = self.models.embedder.embed(texts), self.models.embedder.model
 
         def index(connection: Connection, ids: Sequence[int]) -> Mapping[str, Any]:

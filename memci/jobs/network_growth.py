@@ -3,6 +3,7 @@
 All in the fenced transaction of the job; the lane is locked.
 """
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
@@ -22,7 +23,7 @@ from memci.queue import mailbox
 from memci.smallmodel.vector_space import Vectors, VectorSpace
 from memci.storage.network import beliefs, links, node_history, nodes, short_term_memories
 from memci.storage.network.passes import position
-from memci.storage.search.index import Embedded, Terms, index_nodes
+from memci.storage.search.index import Embedded, index_nodes
 from memci.storage.session import Connection
 
 _UNBOUNDED = 2**62
@@ -34,7 +35,7 @@ class NewMemory:
 
     segment: AnnotatedSegment
     vector: Vectors  # shape (d,)
-    terms: Terms
+    terms: Counter[str]
     relations: Mapping[str, str]  # names that the small model gave, by the focus point's key
     older: Mapping[int, float]  # likeness of the most similar nodes from before the job
 
@@ -215,7 +216,6 @@ def supersede_corrected(
         if node.kind is NodeKind.MEMORY:
             for seq in node.seqs:
                 first.setdefault(seq, node.id)
-    _, pass_number = position(connection, agent_id)
     count = 0
     for seq, node_id in first.items():
         message = by_seq.get(seq)
@@ -225,8 +225,6 @@ def supersede_corrected(
         older = node_history.memory_telling(connection, agent_id, corrected.seqs, corrected.span)
         if older is not None and older != node_id:
             until = message.said_at
-            superseded = beliefs.supersede(
-                connection, agent_id, [older], by=node_id, until=until, pass_number=pass_number
-            )
+            superseded = beliefs.supersede(connection, agent_id, [older], by=node_id, until=until)
             count += len(superseded)
     return count

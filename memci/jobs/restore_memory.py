@@ -161,15 +161,8 @@ class _Effect:
         agent_id, seqs = self.growth.agent_id, self.payload["seqs"]
         was = superseded_telling(connection, agent_id, seqs, self._span)
         if was is not None:
-            _, pass_number = position(connection, agent_id)
-            supersede(
-                connection,
-                agent_id,
-                unsuperseded(connection, agent_id, made),
-                by=was.by,
-                until=was.until,
-                pass_number=pass_number,
-            )
+            nodes = unsuperseded(connection, agent_id, made)
+            supersede(connection, agent_id, nodes, by=was.by, until=was.until)
 
     def _note(self, connection: Connection, made: Sequence[int]) -> None:
         """Write the restoring into the history of both nodes, the forgotten one and the new one.

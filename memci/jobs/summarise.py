@@ -142,7 +142,7 @@ class SessionSummaries:
     def _counted(self, conversation: Conversation, whole: StoredSummary) -> StoredSummary:
         """Count the messages since the last count, or since the summary."""
         from_here = max(whole.counted_seq, whole.through_seq)
-        said = conversation.first_messages(after=from_here, through=None, most=MAX_MESSAGES)
+        said = conversation.messages(after=from_here, through=None, most=MAX_MESSAGES)
         tokens = message_tokens([each.message for each in said], self.counter.count)
         return replace(
             whole,
@@ -162,7 +162,7 @@ class SessionSummaries:
             if preserved:
                 recent = conversation.before_recent(preserved, before.user_id)
                 end = last.seq if recent is None else recent
-            said = conversation.first_messages(
+            said = conversation.messages(
                 after=before.through_seq, through=end, most=MAX_MESSAGES + 1, user=before.user_id
             )
             if end <= before.through_seq or not said:

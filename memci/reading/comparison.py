@@ -21,9 +21,9 @@ from memci.schemas import network_editions
 from memci.schemas.reads import ContextRequest, RecallAnswer, RecallRequest
 from memci.schemas.trials import RecordedQuestion, Trial, TrialContext, TrialsAnswer, TrialTotals
 from memci.storage.agents import last_asked, snapshot_of
+from memci.storage.network.links import list_focus
 from memci.storage.network.network_editions import open_edition
 from memci.storage.reading.network_history import beginnings, compared_network, count_links
-from memci.storage.reading.nodes import list_focus
 from memci.storage.receipts import read_receipt
 from memci.storage.session import Connection, Database, use_edition
 
@@ -168,18 +168,9 @@ def asked_before(database: Database, agent_id: str, most: int) -> list[RecordedQ
     """Return the agent's last recorded questions whose receipts and messages still exist."""
     with database.agent_snapshot(agent_id) as connection:
         asked = last_asked(connection, agent_id, most)
-    return [
-        RecordedQuestion(
-            agent=agent_id,
-            query=each.query,
-            budget_tokens=each.budget_tokens,
-            receipt_id=each.receipt_id,
-            # Otherwise the question and its answer would be found.
-            as_of=each.asked_at,
-            **({"session_id": each.session_id} if each.session_id else {}),
-        )
-        for each in asked
-    ]
+    # With ``as_of``, or the question and its answer would be found.
+    given = ({name: value for name, value in row.items() if value is not None} for row in asked)
+    return [RecordedQuestion(agent=agent_id, **each) for each in given]
 
 
 def run_trials(
@@ -246,9 +237,9 @@ def _recorded(database: Database, question: RecordedQuestion) -> list[str] | Non
         return None
     with database.agent_snapshot(question.agent) as connection:
         receipt = read_receipt(connection, question.agent, question.receipt_id)
-    if receipt is None or receipt.kind != "context":
+    if receipt is None or receipt["kind"] != "context":
         return None
-    items = (each for each in receipt.body["items"] if each["section"] != Section.QUERY)
+    items = (each for each in receipt["body"]["items"] if each["section"] != Section.QUERY)
     return list(dict.fromkeys(name for each in items for name in each["message_ids"]))
 
 

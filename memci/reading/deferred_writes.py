@@ -203,7 +203,7 @@ class ReadActivity:
         if use is not None:
             self._uses.note(use)
         with self._lock:
-            self._add(agent_id, dropping)
+            self._noted.setdefault(agent_id, set()).update(dropping)
         self._soon.request()
 
     def want_summary(self, agent_id: str, session_id: str | None) -> None:
@@ -227,7 +227,7 @@ class ReadActivity:
         if busy:
             with self._lock:
                 for agent_id in busy:
-                    self._add(agent_id, noted[agent_id])
+                    self._noted.setdefault(agent_id, set()).update(noted[agent_id])
             self._soon.request()
 
     def close(self) -> None:
@@ -235,9 +235,6 @@ class ReadActivity:
         self._soon.close()
         self._uses.close()
         self.flush()
-
-    def _add(self, agent_id: str, dropping: Iterable[int]) -> None:
-        self._noted.setdefault(agent_id, set()).update(dropping)
 
     def _write(self, noted: Mapping[str, set[int]]) -> Collection[str]:
         """Write the activity; return the agents whose lanes are busy."""

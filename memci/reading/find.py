@@ -17,6 +17,7 @@ from memci.reading.reader import Reader
 from memci.reading.understand import Question, restriction_of
 from memci.schemas.reads import ContextRequest, Scope, SearchRequest
 from memci.storage import agents, documents, plans
+from memci.storage.network.links import focus_nodes
 from memci.storage.pages.page_queries import listed_pages, request_viewer
 from memci.storage.pins import read_pins
 from memci.storage.reading import recall as network
@@ -169,7 +170,7 @@ def _near_focus(
     """
     if Source.MEMORY not in request.sources:
         return []
-    walk = Walk(network.focus_points(connection, agent_id))
+    walk = Walk(focus_nodes(connection, agent_id))
     while walk.layer < depth and walk.frontier and len(walk.memories(None)) < _NEAREST:
         walk.advance(network.steps_from(connection, agent_id, walk.frontier, ()))
     nearest = [each.node_id for each in walk.memories(None)[:_NEAREST]]

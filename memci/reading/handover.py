@@ -115,15 +115,15 @@ class HandoverReader(Reader):
                 )
             user = viewer.user_id
             before = conversation.before_recent(max(1, parameters.preserve_recent), user)
-            recent = conversation.last_messages(
-                after=before, through=None, most=_MOST_RECENT, user=user
+            recent = conversation.messages(
+                after=before, through=None, most=_MOST_RECENT, user=user, newest=True
             )
             if len(recent) == _MOST_RECENT:
                 answers = _results_at_start(recent)
                 before = recent[answers - 1].message.seq if answers else recent[0].message.seq - 1
                 recent = recent[answers:]
             through = 0 if stored is None else stored.through_seq
-            between = conversation.first_messages(
+            between = conversation.messages(
                 after=through, through=before, most=_MOST_BETWEEN, user=user
             )
             last = between[-1].message.seq if len(between) == _MOST_BETWEEN else before

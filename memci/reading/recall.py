@@ -22,12 +22,14 @@ from memci.schemas.reads import (
 )
 from memci.smallmodel.vector_space import Vectors
 from memci.storage.agents import parameters_of
+from memci.storage.network.links import focus_nodes
 from memci.storage.network.node_history import successors_of
 from memci.storage.reading import recall as network
 from memci.storage.reading.messages import message_ids, pending_messages
-from memci.storage.reading.nodes import ended_parts
-from memci.storage.reading.recall import Memory, Visibility
+from memci.storage.reading.nodes import ended_parts, newest_memories
+from memci.storage.reading.recall import Memory
 from memci.storage.reading.snapshot_state import Progress, progress
+from memci.storage.search.find import Restriction
 from memci.storage.session import Connection
 
 # Layers of a walk to what is out of reach.
@@ -85,21 +87,21 @@ class Keywords:
 
 
 def was_known(
-    connection: Connection, agent_id: str, keywords: Keywords, visibility: Visibility
+    connection: Connection, agent_id: str, keywords: Keywords, restriction: Restriction
 ) -> bool:
     """Return True if visible messages of former memories contain a keyword that no memory has."""
     terms, characters = keywords.terms, keywords.characters
     if not (terms or characters or keywords.everything):
         return False
-    return network.was_known(connection, agent_id, terms, characters, visibility)
+    return network.was_known(connection, agent_id, terms, characters, restriction)
 
 
 def forgotten_with_keyword(
-    connection: Connection, agent_id: str, keywords: Keywords, visibility: Visibility
+    connection: Connection, agent_id: str, keywords: Keywords, restriction: Restriction
 ) -> list[int]:
     """Return restorable forgotten memories that contained a keyword, the latest first."""
     nodes = network.nodes_with_keyword(
-        connection, agent_id, keywords.terms, keywords.characters, visibility
+        connection, agent_id, keywords.terms, keywords.characters, restriction
     )
     successors = successors_of(connection, agent_id, nodes)
     last = (successors[each].last for each in nodes if successors[each].living is None)
@@ -205,12 +207,14 @@ class _Search:
         self._of_agent = connection, agent_id  # what all statements begin with
         self._request = request
         self._keywords = keywords
-        self._visibility = Visibility(request.session_id, request.user_id, request.as_of)
+        self._sight = Restriction(
+            session_id=request.session_id, user_id=request.user_id, as_of=request.as_of
+        )
         self._matches = None if keywords.everything else self._find_matches()
-        self._walk = Walk(network.focus_points(*self._of_agent))
+        self._walk = Walk(focus_nodes(*self._of_agent))
 
     def recalled(self) -> Recalled:
-        request, visibility = self._request, self._visibility
+        request, sight = self._request, self._sight
         depth = request.depth
         self._walk_to(self._parameters.default_search_depth if depth is None else depth)
         found = self._found()
@@ -218,16 +222,16 @@ class _Search:
         miss, knew = None, list[int]()
         if not found:
             # A forgotten node out of reach may still have links.
-            everywhere = network.dangling_links(*self._of_agent, request.relations, visibility)
+            everywhere = network.dangling_links(*self._of_agent, request.relations, sight)
             named = named or self._named(everywhere)
             self._walk_on()
             found = self._found()
             miss = rules.why_nothing(
                 pending=self._is_pending(), out_of_reach=bool(found), forgotten=bool(named)
             )
-            if miss is Miss.NEVER_KNOWN and was_known(*self._of_agent, self._keywords, visibility):
+            if miss is Miss.NEVER_KNOWN and was_known(*self._of_agent, self._keywords, sight):
                 miss = Miss.FORGOTTEN
-                knew = forgotten_with_keyword(*self._of_agent, self._keywords, visibility)
+                knew = forgotten_with_keyword(*self._of_agent, self._keywords, sight)
         seqs = {seq for _, memory in found for seq in memory.seqs}
         known = ended_parts(*self._of_agent, seqs, request.as_of)
         forgotten = self._forgotten_memories(named[: request.limit])
@@ -256,10 +260,9 @@ class _Search:
             keywords.model,
             keywords.least_cosines,
         )
-        exact = network.nodes_by_terms(*self._of_agent, keywords.terms)
-        exact |= network.nodes_by_character(*self._of_agent, keywords.characters)
+        exact = network.nodes_by_words(*self._of_agent, keywords.terms, keywords.characters)
         matches |= dict.fromkeys(exact, 1.0)
-        visible = network.seen(*self._of_agent, matches, self._visibility)
+        visible = network.seen(*self._of_agent, matches, self._sight)
         return {node: match for node, match in matches.items() if node in visible}
 
     def _named(self, forgotten: Iterable[Forgotten]) -> list[tuple[Forgotten, int]]:
@@ -323,9 +326,7 @@ class _Search:
             and len(walk.memories(self._matches)) < request.limit
         ):
             walk.advance(
-                network.steps_from(
-                    *self._of_agent, walk.frontier, request.relations, self._visibility
-                )
+                network.steps_from(*self._of_agent, walk.frontier, request.relations, self._sight)
             )
 
     def _walk_on(self) -> None:
@@ -334,7 +335,7 @@ class _Search:
         unreached: Iterable[int] | None = self._matches
         if unreached is None:
             limit = self._request.limit
-            unreached = network.latest_memories(*self._of_agent, self._visibility, limit)
+            unreached = newest_memories(*self._of_agent, self._sight, limit=limit)
         self._walk.add_unreached(unreached)
 
     def _found(self) -> list[tuple[Reached, Memory]]:

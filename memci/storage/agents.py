@@ -3,9 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy.engine import RowMapping
@@ -50,8 +48,7 @@ ON CONFLICT (agent_id) DO UPDATE SET parameters = excluded.parameters, changed_a
 
 def own_parameters(connection: Connection, agent_id: str) -> dict[str, Any]:
     """Return the parameters that differ from the defaults; empty if none was ever set."""
-    row = connection.exec_driver_sql(_READ, (agent_id,)).first()
-    return dict(row[0]) if row else {}
+    return connection.exec_driver_sql(_READ, (agent_id,)).scalar() or {}
 
 
 def parameters_of(connection: Connection, agent_id: str, defaults: P) -> P:
@@ -86,10 +83,14 @@ SELECT l.agent_id, l.message_seq - l.erased_messages AS messages, l.paused, l.wr
  ORDER BY l.agent_id LIMIT %(limit)s
 """  # noqa: S608 - a constant of this module
 _LANE = f"""
-SELECT l.message_seq, l.fence, l.paused, l.halted_by, l.compress_req > l.compress_done AS compress,
+SELECT l.fence, l.paused, l.halted_by, l.compress_req > l.compress_done AS compress,
        CASE WHEN l.lease_owner IS NOT NULL AND l.lease_until > now() THEN l.lease_until END
             AS lease_until,
-       (l.compress_cursor->>'pass')::bigint AS pass_number,
+       under_way.number AS pass_number,
+       coalesce((SELECT p.scanned FROM pass_log p
+                  WHERE p.agent_id = l.agent_id AND p.number = under_way.number), 0) AS scanned,
+       (SELECT count(*) FROM node n
+         WHERE n.agent_id = l.agent_id AND n.last_pass < under_way.number) AS unscanned,
        (SELECT count(*) FROM pass_log p
          WHERE p.agent_id = l.agent_id AND p.finished_at IS NOT NULL) AS passes,
        (SELECT count(*) FROM job j
@@ -112,51 +113,11 @@ SELECT l.message_seq, l.fence, l.paused, l.halted_by, l.compress_req > l.compres
        (SELECT count(*) FROM plan WHERE plan.agent_id = l.agent_id) AS plans,
        (SELECT count(*) FROM link k WHERE k.agent_id = l.agent_id AND NOT EXISTS (
                SELECT 1 FROM node n WHERE n.agent_id = k.agent_id AND n.id = k.target)) AS dangling
-  FROM lane l WHERE l.agent_id = %s AND {IS_THERE}
+  FROM lane l CROSS JOIN LATERAL (SELECT (l.compress_cursor->>'pass')::bigint AS number) under_way
+ WHERE l.agent_id = %s AND {IS_THERE}
 """  # noqa: S608 - a constant of this module
-_SCANNED = """
-SELECT coalesce((SELECT p.scanned FROM pass_log p WHERE p.agent_id = %(agent)s
-                    AND p.number = %(number)s), 0),
-       (SELECT count(*) FROM node n WHERE n.agent_id = %(agent)s AND n.last_pass < %(number)s)
-"""
 # As LIKE patterns: ours are * and ?, and characters special to LIKE are escaped.
 _LIKE = str.maketrans({"*": "%", "?": "_", "%": "\\%", "_": "\\_", "\\": "\\\\"})
-
-
-@dataclass(frozen=True, slots=True)
-class PassProgress:
-    """A running pass: the nodes that it has scanned, and those left."""
-
-    number: int
-    scanned: int
-    left: int
-
-
-@dataclass(frozen=True, slots=True)
-class Holdings:
-    """Counts of an agent's rows and queued work."""
-
-    message_seq: int
-    fence: int
-    paused: bool
-    halted_by: Any
-    compress: bool
-    lease_until: datetime | None  # a worker holds the lane
-    pass_number: int | None
-    passes: int
-    queued: int
-    dead: int
-    messages: int
-    nodes: int
-    links: int
-    dangling: int
-    pages: int
-    documents: int
-    items: int
-    checkpoints: int
-    summaries: int
-    pins: int
-    plans: int
 
 
 def list_agents(
@@ -170,16 +131,9 @@ def list_agents(
     return list(connection.exec_driver_sql(_LIST, values).mappings())
 
 
-def holdings(connection: Connection, agent_id: str) -> Holdings | None:
-    """Return the counts of an agent's rows; None if it does not exist."""
-    row = connection.exec_driver_sql(_LANE, (agent_id,)).mappings().first()
-    return Holdings(**row) if row else None
-
-
-def pass_under_way(connection: Connection, agent_id: str, number: int) -> PassProgress:
-    """Return the progress of a pass."""
-    values = {"agent": agent_id, "number": number}
-    return PassProgress(number, *connection.exec_driver_sql(_SCANNED, values).one())
+def holdings(connection: Connection, agent_id: str) -> RowMapping | None:
+    """Return the counts of an agent's rows, its lane and its pass; None if it does not exist."""
+    return connection.exec_driver_sql(_LANE, (agent_id,)).mappings().first()
 
 
 _JOB = """
@@ -211,25 +165,18 @@ _ASKED = """
 WITH said AS MATERIALIZED (
     SELECT DISTINCT content, encode(sha256(convert_to(content, 'UTF8')), 'hex') AS digest
       FROM message WHERE agent_id = %(agent)s AND role = 'user' AND content <> '')
-SELECT r.id, said.content, (r.body->>'budget_tokens')::bigint, r.session_id,
-       r.created_at
+SELECT r.id AS receipt_id, said.content AS query, r.session_id, r.created_at AS as_of,
+       (r.body->>'budget_tokens')::bigint AS budget_tokens
   FROM receipt r JOIN said ON said.digest = r.body->>'query_sha256'
  WHERE r.agent_id = %(agent)s AND r.kind = 'context'
  ORDER BY r.created_at DESC, r.id LIMIT %(most)s
 """
 
 
-class Asked(NamedTuple):
-    """A question, the receipt of its context, and the time."""
+def last_asked(connection: Connection, agent_id: str, most: int) -> list[RowMapping]:
+    """Return the latest ``most`` questions whose text is stored, the oldest first.
 
-    receipt_id: UUID
-    query: str
-    budget_tokens: int
-    session_id: str | None
-    asked_at: datetime
-
-
-def last_asked(connection: Connection, agent_id: str, most: int) -> list[Asked]:
-    """Return the latest ``most`` questions whose text is stored, the oldest first."""
+    Each with the receipt of its context and that receipt's time.
+    """
     rows = connection.exec_driver_sql(_ASKED, {"agent": agent_id, "most": most})
-    return [Asked(*row) for row in rows][::-1]
+    return list(rows.mappings())[::-1]

@@ -3,6 +3,7 @@
 Alembic takes long to import, so only the functions that compare revisions import it.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, create_engine
@@ -41,10 +42,10 @@ class DatabaseState:
 class Standstill:
     """Agents whose lanes stand still, a few of each kind, and their jobs."""
 
-    halted: tuple[str, ...]  # by a dead job
-    paused: tuple[str, ...]
-    overdue: tuple[str, ...]  # a worker holds the lease, and its job has run for very long
-    dead: tuple[tuple[str, int], ...]  # with the number of dead jobs, most first
+    halted: Sequence[str]  # by a dead job
+    paused: Sequence[str]
+    overdue: Sequence[str]  # a worker holds the lease, and its job has run for very long
+    dead: Sequence[tuple[str, int]]  # with the number of dead jobs, most first
     waiting: int
     oldest_waiting_age_s: float
     held: int  # jobs of paused or halted lanes, which do not wait for workers
@@ -74,7 +75,7 @@ GROUP BY agent_id ORDER BY count(*) DESC, agent_id LIMIT 5
 """
 _WAITING = """
 SELECT count(*) FILTER (WHERE NOT held),
-       coalesce(extract(epoch FROM now() - min(created_at) FILTER (WHERE NOT held)), 0),
+       coalesce(extract(epoch FROM now() - min(created_at) FILTER (WHERE NOT held)), 0)::float8,
        count(*) FILTER (WHERE held)
 FROM (
     SELECT job.created_at, lane.paused OR lane.halted_by IS NOT NULL AS held
@@ -105,17 +106,9 @@ def database_state(database_url: str) -> DatabaseState:
 def standstill(connection: Connection, *, overdue_s: float) -> Standstill:
     """Return lanes that stand still; needs an upkeep transaction."""
     halted, paused, overdue = connection.exec_driver_sql(_STANDSTILL, (overdue_s,)).one()
-    dead = connection.exec_driver_sql(_DEAD).all()
+    dead = [(agent_id, jobs) for agent_id, jobs in connection.exec_driver_sql(_DEAD)]
     waiting, age_s, held = connection.exec_driver_sql(_WAITING).one()
-    return Standstill(
-        halted=tuple(halted),
-        paused=tuple(paused),
-        overdue=tuple(overdue),
-        dead=tuple((agent_id, count) for agent_id, count in dead),
-        waiting=waiting,
-        oldest_waiting_age_s=float(age_s),
-        held=held,
-    )
+    return Standstill(halted, paused, overdue, dead, waiting, age_s, held)
 
 
 def _inspect(connection: Connection) -> DatabaseState:

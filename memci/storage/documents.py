@@ -4,6 +4,7 @@ Every function takes an owner: an agent's id, or ``collection/NAME``. Writers ho
 owner's lane, so counters and ids are right with any number of writers.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -22,7 +23,7 @@ from memci.domain.documents import (
     searched_text,
     unknown_owner,
 )
-from memci.storage.search.index import Embedded, Terms, posting_columns
+from memci.storage.search.index import Embedded, posting_columns
 from memci.storage.search.vectors import to_text
 from memci.storage.session import batches
 
@@ -353,7 +354,7 @@ def index_chunks(
     owner: str,
     document_id: int,
     embedded: Embedded,
-    terms: Mapping[int, Terms],
+    terms: Mapping[int, Counter[str]],
 ) -> int | None:
     """Index chunks that are not indexed yet; return how many are left, None without a document."""
     keys = list(embedded.keys)
@@ -366,7 +367,7 @@ def index_chunks(
         counted = {key: terms[key] for key in chunk_ids}
         connection.exec_driver_sql(_ADD_TERMS, (owner, *posting_columns(counted)))
         connection.exec_driver_sql(_MARK, (owner, chunk_ids))
-        lengths = [each.length for each in counted.values() if each.length]
+        lengths = [each.total() for each in counted.values() if each]
         connection.exec_driver_sql(_COUNT_CHUNKS, (len(lengths), sum(lengths), owner))
     values = {"owner": owner, "document": document_id, "count": len(rows)}
     left = connection.exec_driver_sql(_PROGRESS, values).scalar()

@@ -187,10 +187,9 @@ def bury_dead_letter(
 
 def read_dead_letter(connection: Connection, agent_id: str, job_id: UUID) -> bytes | None:
     """Return the bytes of a dead job's broker message; None: it has none."""
-    row = connection.exec_driver_sql(
-        "SELECT body FROM dead_letter WHERE agent_id = %s AND job_id = %s", (agent_id, job_id)
-    ).first()
-    return bytes(row.body) if row else None
+    query = "SELECT body FROM dead_letter WHERE agent_id = %s AND job_id = %s"
+    body: bytes | None = connection.exec_driver_sql(query, (agent_id, job_id)).scalar()
+    return body
 
 
 def jobs_with_dead_letters(connection: Connection, agent_id: str) -> list[UUID]:

@@ -1,20 +1,20 @@
 """Plans in the database (R7), and the last message that the plan tracker has read."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import astuple, dataclass
 
-from sqlalchemy import Connection, Row
+from sqlalchemy import Connection
 
 from memci.domain.pages.tree import Viewer
 from memci.domain.session.plan import Plan, Step, StepState
 from memci.message import Message, Role
 from memci.storage.messages import in_session, select_messages
+from memci.storage.sessions import WHOSE
 
 _OF_SESSION = """
 SELECT made_seq, session_id, user_id FROM plan
 WHERE agent_id = %(agent)s AND session_id {session}
-  AND (%(all)s OR user_id IS NULL OR user_id = %(user)s) ORDER BY made_seq DESC LIMIT %(most)s
+  AND (%(all)s OR user_id IS NULL OR user_id = %(user)s) ORDER BY made_seq DESC LIMIT 1
 """
 _STEPS = """
 SELECT text, said_seq, state, first_seq, last_seq FROM plan_step
@@ -36,13 +36,10 @@ INSERT INTO tracking (agent_id, seq) VALUES (%s, %s)
 ON CONFLICT (agent_id) DO UPDATE SET seq = excluded.seq
 """
 _UNTRACKED = "agent_id = %s AND seq > %s AND role = ANY(%s) ORDER BY seq LIMIT %s"
-# For a message without a user: the user of its session at that time.
-_WHOSE = """
-SELECT m.seq, (SELECT b.user_id FROM message b
-                WHERE b.agent_id = m.agent_id AND b.session_id = m.session_id AND b.seq <= m.seq
-                  AND b.user_id IS NOT NULL ORDER BY b.seq DESC LIMIT 1)
+_WHOSE = f"""
+SELECT m.seq, {WHOSE.format(session="= m.session_id")}
   FROM message m WHERE m.agent_id = %s AND m.seq = ANY(%s)
-"""
+"""  # noqa: S608 - a constant of another module
 _LAST = "SELECT message_seq FROM lane WHERE agent_id = %s"
 
 
@@ -57,42 +54,35 @@ class Untracked:
 
 
 def read_plan(connection: Connection, agent_id: str, viewer: Viewer) -> Plan | None:
-    """Return the current plan of the viewer's session (None: of messages without a session)."""
-    plans = read_plans(connection, agent_id, viewer, most=1)
-    return plans[0] if plans else None
-
-
-def read_plans(connection: Connection, agent_id: str, viewer: Viewer, *, most: int) -> list[Plan]:
-    """Return the plans of the viewer's session, the newest first.
+    """Return the current plan of the viewer's session (None: of messages without a session).
 
     Plans of another user are left out: a session may have had several users.
     """
-    statement = in_session(_OF_SESSION, viewer.session_id)
     values = {
         "agent": agent_id,
         "session": viewer.session_id,
         "all": viewer.sees_all,
         "user": viewer.user_id,
-        "most": most,
     }
-    rows = connection.exec_driver_sql(statement, values).all()
-    return [_plan(connection, agent_id, row) for row in rows]
+    plan = connection.exec_driver_sql(in_session(_OF_SESSION, viewer.session_id), values).first()
+    if plan is None:
+        return None
+    rows = connection.exec_driver_sql(_STEPS, (agent_id, plan.made_seq))
+    steps = (
+        Step(each.text, each.said_seq, StepState(each.state), each.first_seq, each.last_seq)
+        for each in rows
+    )
+    return Plan(plan.made_seq, plan.session_id, plan.user_id, tuple(steps))
 
 
 def save_plan(connection: Connection, agent_id: str, plan: Plan) -> None:
     """Write a plan, new or changed. The lane must be locked."""
     connection.exec_driver_sql(_MAKE, (agent_id, plan.made_seq, plan.session_id, plan.user_id))
     connection.exec_driver_sql(_EMPTY, (agent_id, plan.made_seq))
-    steps = plan.steps
-    values = (
-        list(range(1, len(steps) + 1)),
-        [each.text for each in steps],
-        [each.said_seq for each in steps],
-        [each.state.value for each in steps],
-        [each.first_seq for each in steps],
-        [each.last_seq for each in steps],
-    )
-    connection.exec_driver_sql(_ADD, (agent_id, plan.made_seq, *values))
+    rows = [(place, *astuple(step)) for place, step in enumerate(plan.steps, start=1)]
+    if rows:
+        columns = map(list, zip(*rows, strict=True))
+        connection.exec_driver_sql(_ADD, (agent_id, plan.made_seq, *columns))
 
 
 def untracked_messages(connection: Connection, agent_id: str, most: int) -> Untracked:
@@ -126,12 +116,3 @@ def last_seq(connection: Connection, agent_id: str) -> int:
 def note_tracked(connection: Connection, agent_id: str, seq: int) -> None:
     """Store that messages up to this one were read. The lane must be locked."""
     connection.exec_driver_sql(_TRACK, (agent_id, seq))
-
-
-def _plan(connection: Connection, agent_id: str, row: Row[Any]) -> Plan:
-    rows = connection.exec_driver_sql(_STEPS, (agent_id, row.made_seq))
-    steps = tuple(
-        Step(each.text, each.said_seq, StepState(each.state), each.first_seq, each.last_seq)
-        for each in rows
-    )
-    return Plan(row.made_seq, row.session_id, row.user_id, steps)

@@ -2,7 +2,7 @@
 
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from operator import attrgetter
@@ -10,7 +10,7 @@ from typing import Any, cast
 from uuid import UUID
 
 from psycopg.types.json import Jsonb
-from sqlalchemy import Connection
+from sqlalchemy import Connection, RowMapping
 
 from memci.domain.memory.message_filter import ECHO_INTERACTIONS
 from memci.domain.memory.node import NodeEvent
@@ -68,32 +68,19 @@ class NewReceipt:
     given: ReadReferences | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Receipt:
-    """A stored receipt."""
-
-    id: UUID
-    kind: str
-    body: Mapping[str, Any]
-    created_at: datetime
-
-
 def write_receipt(connection: Connection, agent_id: str, receipt: NewReceipt) -> datetime:
     """Write a receipt; return its time."""
     ((created_at,),) = rows(connection, _WRITE, (agent_id, Jsonb([_record(receipt)])))
     return cast("datetime", created_at)
 
 
-@contextmanager
 def keeping_receipt(
     connection: Connection, agent_id: str, receipt: NewReceipt | None
-) -> Iterator[None]:
+) -> AbstractContextManager[None]:
     """Write a receipt, if there is one, while the block does something else."""
     if receipt is None:
-        yield
-        return
-    with sending(connection, _WRITE, (agent_id, Jsonb([_record(receipt)]))):
-        yield
+        return nullcontext()
+    return sending(connection, _WRITE, (agent_id, Jsonb([_record(receipt)])))
 
 
 def write_receipts(connection: Connection, agent_id: str, receipts: Iterable[NewReceipt]) -> None:
@@ -103,10 +90,9 @@ def write_receipts(connection: Connection, agent_id: str, receipts: Iterable[New
         connection.exec_driver_sql(_WRITE, (agent_id, Jsonb(records)))
 
 
-def read_receipt(connection: Connection, agent_id: str, receipt_id: UUID) -> Receipt | None:
+def read_receipt(connection: Connection, agent_id: str, receipt_id: UUID) -> RowMapping | None:
     """Return a receipt; None if there is none of this id."""
-    row = connection.exec_driver_sql(_READ, (agent_id, receipt_id)).first()
-    return Receipt(*row) if row else None
+    return connection.exec_driver_sql(_READ, (agent_id, receipt_id)).mappings().first()
 
 
 def agents_with_old_receipts(connection: Connection, *, older_s: float, most: int) -> list[str]:

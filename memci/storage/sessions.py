@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, CursorResult
+from sqlalchemy import Connection, CursorResult, RowMapping
 
 from memci.domain.pages.tree import Viewer
 from memci.language.detection import Language, language_of
@@ -22,7 +22,8 @@ WITH RECURSIVE named AS (
              WHERE m.agent_id = %(agent)s AND m.session_id > named.session_id
              ORDER BY m.session_id LIMIT 1)
       FROM named WHERE named.session_id IS NOT NULL)
-SELECT named.session_id, said.*, e.seq AS ended_seq, e.ended_at,
+SELECT named.session_id, said.*,
+       CASE WHEN e.seq >= said.last_seq THEN e.ended_at END AS ended_at,
        (SELECT count(*) FROM node n WHERE n.agent_id = %(agent)s AND n.tier = 'short'
            AND n.session_id = named.session_id) AS short_memories
   FROM (SELECT session_id FROM named WHERE session_id IS NOT NULL LIMIT %(limit)s) named
@@ -48,33 +49,16 @@ RETURNING seq, ended_at
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Session:
-    """A session, and counts of its messages and memories."""
-
-    session_id: str
-    messages: int
-    first_seq: int
-    last_seq: int
-    # When the first and the last message were said, and when the last one was received: a silence
-    # after that ends the session. The offsets are for ``at_offset``.
-    began_at: datetime
-    last_at: datetime
-    received_at: datetime
-    began_offset: int | None
-    last_offset: int | None
-    # The last message and the time, if the session was ended by request.
-    ended_seq: int | None
-    ended_at: datetime | None
-    short_memories: int
-
-
 def list_sessions(
     connection: Connection, agent_id: str, *, after: str, limit: int
-) -> list[Session]:
-    """Return sessions whose ids come after one, ascending."""
+) -> list[RowMapping]:
+    """Return sessions whose ids come after one, ascending, with counts and times.
+
+    ``ended_at``: when it was ended by request, if no message came since. The offsets of the first
+    and last message are for ``at_offset``.
+    """
     values = {"agent": agent_id, "after": after, "limit": limit}
-    return [Session(*row) for row in connection.exec_driver_sql(_LIST, values)]
+    return list(connection.exec_driver_sql(_LIST, values).mappings())
 
 
 def end_session(
@@ -89,7 +73,7 @@ def end_session(
 
 
 # A message without a user belongs to the user of its session at that time, as on pages.
-_WHOSE = """
+WHOSE = """
 (SELECT b.user_id FROM message b WHERE b.agent_id = m.agent_id AND b.session_id {session}
     AND b.seq <= m.seq AND b.user_id IS NOT NULL ORDER BY b.seq DESC LIMIT 1)
 """
@@ -97,17 +81,15 @@ _BETWEEN = f"""
   FROM message m
  WHERE agent_id = %(agent)s AND session_id {{session}} AND seq > %(after)s
    AND seq <= coalesce(%(through)s::bigint, seq)
-   AND (%(user)s::text IS NULL OR coalesce({_WHOSE}, %(user)s) = %(user)s)
+   AND (%(user)s::text IS NULL OR coalesce({WHOSE}, %(user)s) = %(user)s)
 """
-_SAID = f"SELECT {COLUMNS}, {_WHOSE} AS whose {_BETWEEN}"
-_FIRST = f"{_SAID} ORDER BY seq LIMIT %(most)s"
-_NEWEST = f"{_SAID} ORDER BY seq DESC LIMIT %(most)s"
+_SAID = f"SELECT {COLUMNS}, {WHOSE} AS whose {_BETWEEN}"
 _COUNT = f"SELECT count(*) {_BETWEEN}"
 # The starts of the latest interactions: notes are in no conversation, and start none.
 _RECENT = f"""
 SELECT seq FROM message m
  WHERE agent_id = %(agent)s AND session_id {{session}} AND role = 'user' AND NOT {IS_NOTE}
-   AND (%(user)s::text IS NULL OR coalesce({_WHOSE}, %(user)s) = %(user)s)
+   AND (%(user)s::text IS NULL OR coalesce({WHOSE}, %(user)s) = %(user)s)
  ORDER BY seq DESC OFFSET %(before)s LIMIT 1
 """  # noqa: S608 - constants
 _USERS = """
@@ -149,22 +131,24 @@ class Conversation:
         row = self._run(_LAST).first()
         return row and LastMessage(row.seq, row.received_at, row.ended)
 
-    def first_messages(
-        self, *, after: int, through: int | None, most: int, user: str | None = None
+    def messages(
+        self,
+        *,
+        after: int,
+        through: int | None,
+        most: int,
+        user: str | None = None,
+        newest: bool = False,
     ) -> list[SessionMessage]:
-        """Return the first ``most`` messages after a seq and through another, ascending.
+        """Return at most ``most`` messages after a seq and through another, ascending.
 
-        ``user``: only this user's messages, and those without a user.
+        They are the first ones, or with ``newest`` the last ones. ``user``: only this user's
+        messages, and those without a user.
         """
-        rows = self._run(_FIRST, after=after, through=through, most=most, user=user)
-        return [SessionMessage(to_message(row), row.whose) for row in rows]
-
-    def last_messages(
-        self, *, after: int, through: int | None, most: int, user: str | None = None
-    ) -> list[SessionMessage]:
-        """Return the last ``most`` of such messages, ascending."""
-        rows = self._run(_NEWEST, after=after, through=through, most=most, user=user)
-        return [SessionMessage(to_message(row), row.whose) for row in rows][::-1]
+        statement = f"{_SAID} ORDER BY seq {'DESC' if newest else 'ASC'} LIMIT %(most)s"
+        rows = self._run(statement, after=after, through=through, most=most, user=user)
+        found = [SessionMessage(to_message(row), row.whose) for row in rows]
+        return found[::-1] if newest else found
 
     def count(self, *, after: int, through: int | None, user: str | None = None) -> int:
         """Count such messages."""

@@ -4,14 +4,14 @@ Usage is not an effect of a job: calls count even if the work that they were mad
 is written outside the fence, and never holds text.
 """
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, fields
 from datetime import date
 from typing import Any, NamedTuple
 from uuid import UUID
 
 from psycopg.types.json import Jsonb
-from sqlalchemy import Connection
+from sqlalchemy import Connection, RowMapping
 
 from memci.domain.usage import Usage
 
@@ -57,15 +57,6 @@ class Use(NamedTuple):
     model: str
 
 
-@dataclass(frozen=True, slots=True)
-class DayOfUse:
-    """The usage of one model for one task on one day."""
-
-    day: date
-    use: Use
-    usage: Usage
-
-
 def add_usage(connection: Connection, agent_id: str, day: date, use: Use, usage: Usage) -> None:
     """Add to the agent's day and to the total of all agents."""
     values = {"agent": agent_id, "day": day, **use._asdict(), **asdict(usage)}
@@ -108,10 +99,9 @@ def usage_of_day(connection: Connection, agent_id: str, day: date) -> Usage:
 
 def usage_by_day(
     connection: Connection, agent_id: str, first: date, last: date
-) -> Sequence[DayOfUse]:
-    """Return the usage by model and task, the latest day first."""
-    rows = connection.exec_driver_sql(_BY_DAY, (agent_id, first, last)).mappings()
-    return [DayOfUse(row["day"], Use(row["task"], row["model"]), _usage(row)) for row in rows]
+) -> Sequence[RowMapping]:
+    """Return the usage by day, task and model, the latest day first."""
+    return connection.exec_driver_sql(_BY_DAY, (agent_id, first, last)).mappings().all()
 
 
 def passes_with_models(connection: Connection, agent_id: str, limit: int) -> Sequence[Any]:
@@ -122,8 +112,9 @@ def passes_with_models(connection: Connection, agent_id: str, limit: int) -> Seq
 def total_usage(connection: Connection) -> list[tuple[Use, Usage]]:
     """Return the usage by model and task of all agents; needs an upkeep transaction."""
     rows = connection.exec_driver_sql(_ALL).mappings()
-    return [(Use(row["task"], row["model"]), _usage(row)) for row in rows]
+    return [(Use(row["task"], row["model"]), usage_in(row)) for row in rows]
 
 
-def _usage(row: Any) -> Usage:
+def usage_in(row: Mapping[Any, Any]) -> Usage:
+    """Return the usage in a row."""
     return Usage(**{name: row[name] for name in _NAMES})

@@ -16,7 +16,7 @@ from memci.jobs.index import DocumentIndexing
 from memci.queue.mailbox import lock_lane
 from memci.schemas.documents import DocumentAnswer
 from memci.storage.documents import index_chunks, keep_document, replace_chunks
-from memci.storage.search.index import Embedded, Terms
+from memci.storage.search.index import Embedded
 from memci.storage.session import Connection, Database
 from tests.support.archives import RecordedWakeups
 from tests.support.models import ScriptedModels
@@ -96,10 +96,7 @@ def put(connection: Connection, owner: str, name: str, chunks: Sequence[Chunk], 
     document = keep_document(connection, owner, new(name, name), None, uuid4())
     ids = replace_chunks(connection, owner, document, chunks)
     texts = [searched_text(name, each.shown_path, each.text) for each in chunks]
-    terms = {
-        key: Terms(Counter(models.lexicon.terms(text)))
-        for key, text in zip(ids, texts, strict=True)
-    }
+    terms = {key: Counter(models.lexicon.terms(text)) for key, text in zip(ids, texts, strict=True)}
     embedded = Embedded(ids, models.embedder.embed(texts), models.embedder.model)
     index_chunks(connection, owner, document, embedded, terms)
     return document

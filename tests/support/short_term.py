@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -15,7 +16,6 @@ from memci.jobs.consolidate import Consolidation
 from memci.jobs.network_growth import NetworkGrowth, NewMemory, note_created
 from memci.language.detection import language_of
 from memci.language.names import Entity
-from memci.storage.search.index import Terms
 from tests.support.models import words
 from tests.support.network import AgentUnderTest
 
@@ -55,7 +55,7 @@ def remember(
                 expires_at=ada.clock() + timedelta(hours=hours),
             ),
             vectors[place],
-            Terms(dict.fromkeys(words(text), 1)),
+            Counter(set(words(text))),
             {},
             {},
         )

@@ -21,7 +21,7 @@ from memci.smallmodel.offline.index_terms import OfflineLexicon
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 from memci.smallmodel.vector_space import Vectors, VectorSpace
-from memci.storage.search.index import Embedded, Terms, index_messages
+from memci.storage.search.index import Embedded, index_messages
 from memci.storage.search.vectors import to_text
 from memci.storage.session import Database
 
@@ -220,7 +220,7 @@ class Stored:
         """Index the last message as jobs do; without text, only its position."""
         seqs = [self._seq] if content else []
         embedded = Embedded(seqs, self.reader.embedder.embed([content] * len(seqs)), "words")
-        terms = {seq: Terms(Counter(self.reader.models.lexicon.terms(content))) for seq in seqs}
+        terms = {seq: Counter(self.reader.models.lexicon.terms(content)) for seq in seqs}
         with self.reader.database.agent_transaction(self.agent_id, durable=False) as connection:
             index_messages(connection, self.agent_id, [self._seq], embedded, terms)
 

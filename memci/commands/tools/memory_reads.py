@@ -1,7 +1,7 @@
 """Memory tools that read or erase: recall, search, filter_memory, summarise, erase (R20)."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -25,10 +25,10 @@ from memci.schemas.tools import memory as shapes
 from memci.schemas.tools.memory import FilterMemory, Found, FoundList, Summarise, SummaryRequest
 from memci.storage.agents import snapshot_of
 from memci.storage.pages.texts import open_note_texts, shown_messages
-from memci.storage.reading.messages import latest_seqs
-from memci.storage.reading.nodes import filtered_memories, filtered_messages
-from memci.storage.reading.recall import Visibility
+from memci.storage.reading.messages import filtered_messages, latest_seqs
+from memci.storage.reading.nodes import filtered_memories
 from memci.storage.reading.snapshot_state import progress
+from memci.storage.search.find import Restriction
 from memci.storage.session import Connection
 from memci.storage.summaries import read_summary
 
@@ -96,13 +96,21 @@ def moment(at: datetime | None) -> str:
 
 def filter_memory(connection: Connection, caller: Caller, request: FilterMemory) -> FoundList:
     """Return memories or messages that meet all criteria, as far as the caller may see them."""
-    criteria = request.model_dump(exclude={"what", "session", "limit"})
-    criteria["in_session"] = request.session
+    restriction = Restriction(
+        since=request.since,
+        until=request.until,
+        roles=() if request.role is None else (request.role,),
+        names=() if request.name is None else (request.name,),
+        sessions=() if request.session is None else (request.session,),
+        types=() if request.type is None else (request.type,),
+        user_id=caller.user_id,
+        session_id=caller.session_id,
+        metadata=request.metadata,
+    )
+    agent_id, after, most = caller.agent_id, request.after, request.limit + 1
     if request.what == "memories":
-        visibility = Visibility(request.session or caller.session_id, caller.user_id)
-        rows = filtered_memories(
-            connection, caller.agent_id, visibility, criteria, request.limit + 1
-        )
+        restriction = replace(restriction, session_id=request.session or caller.session_id)
+        rows = filtered_memories(connection, agent_id, restriction, after=after, limit=most)
         found = [
             Found(
                 memory=row.id,
@@ -115,10 +123,7 @@ def filter_memory(connection: Connection, caller: Caller, request: FilterMemory)
         ]
         numbers = [row.id for row in rows]
     else:
-        visibility = Visibility(caller.session_id, caller.user_id)
-        messages = filtered_messages(
-            connection, caller.agent_id, visibility, criteria, request.limit + 1
-        )
+        messages = filtered_messages(connection, agent_id, restriction, after=after, limit=most)
         found = [
             Found(
                 messages=[each.id],

@@ -19,10 +19,12 @@ from memci.queue.intake import Append, append_in
 from memci.schemas.base import Answer
 from memci.schemas.pages import PlanAnswer, UpdatePlan
 from memci.schemas.tools import memory as shapes
+from memci.storage.network.links import list_focus
 from memci.storage.network.node_history import origin_of
 from memci.storage.plans import last_seq, read_plan, save_plan
-from memci.storage.reading.nodes import list_focus, read_node
-from memci.storage.reading.recall import Visibility, seen
+from memci.storage.reading.nodes import read_node
+from memci.storage.reading.recall import seen
+from memci.storage.search.find import Restriction
 from memci.storage.session import Connection
 
 
@@ -144,8 +146,8 @@ def _correctable(connection: Connection, caller: Caller, memory: int) -> Correct
     caller.check_visible(connection)
     row = read_node(connection, caller.agent_id, memory)
     origin = origin_of(connection, caller.agent_id, memory)
-    visibility = Visibility(caller.session_id, caller.user_id)
-    unseen = row is not None and not seen(connection, caller.agent_id, [memory], visibility)
+    sight = Restriction(session_id=caller.session_id, user_id=caller.user_id)
+    unseen = row is not None and not seen(connection, caller.agent_id, [memory], sight)
     if origin is None or origin.kind is not NodeKind.MEMORY or unseen:
         raise NotFoundError(f"there is no memory {memory}: search or recall tells their numbers")
     if row is None:

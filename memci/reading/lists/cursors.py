@@ -28,13 +28,10 @@ def place_after(cursor: str | None, parts: int = 1) -> tuple[int, ...]:
     """
     if cursor is None:
         return (-1,) * parts
-    numbers = cursor.split(".")
-    longest = len(str(2**63))
-    if len(numbers) != parts or not all(
-        each.isascii() and each.isdecimal() and len(each) < longest for each in numbers
-    ):
+    # No more digits than fit into a bigint.
+    if not re.fullmatch(r"\.".join([r"\d{1,18}"] * parts), cursor, re.ASCII):
         raise _invalid_cursor()
-    return tuple(map(int, numbers))
+    return tuple(map(int, cursor.split(".")))
 
 
 def agent_after(cursor: str | None) -> str:
@@ -47,32 +44,23 @@ def agent_after(cursor: str | None) -> str:
 
 def named_after(cursor: str | None) -> str:
     """Return the name in a cursor, or ""; raises likewise."""
-    if cursor is None:
-        return ""
-    name = cursor.removeprefix(_AFTER)
-    if name == cursor or not name:
-        raise _invalid_cursor()
-    return name
-
-
-def named_cursor(name: str) -> str:
-    """Return the cursor after an entry with this name; no agent id has its form."""
-    return _AFTER + name
+    return names_after(cursor, 1)[0]
 
 
 def names_after(cursor: str | None, parts: int) -> tuple[str, ...]:
     """Return the names in a cursor, or as many ""; raises likewise."""
     if cursor is None:
         return ("",) * parts
-    names = tuple(map(unquote, named_after(cursor).split("/")))
-    if len(names) != parts or any("\x00" in each for each in names):
+    quoted = cursor.removeprefix(_AFTER)
+    names = tuple(map(unquote, quoted.split("/")))
+    if quoted in {cursor, ""} or len(names) != parts or any("\x00" in each for each in names):
         raise _invalid_cursor()
     return names
 
 
 def names_cursor(*names: str) -> str:
-    """Return the cursor after an entry with several names."""
-    return named_cursor("/".join(quote(each, safe="") for each in names))
+    """Return the cursor after an entry with these names; no agent id has its form."""
+    return _AFTER + "/".join(quote(each, safe="") for each in names)
 
 
 def page_of(

@@ -2,7 +2,7 @@
 
 import base64
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -127,17 +127,12 @@ def _scores(
     texts = found.collected.texts + len(uncounted)
     collected = replace(found.collected, texts=max(texts, 1.0), frequency=frequency)
     scores = {
-        place: bm25.score(list(_padded_terms(hits, length)), frozenset(question.terms), collected)
+        place: bm25.score(
+            list(Counter(hits).elements()), frozenset(question.terms), collected, length=length
+        )
         for place, (hits, length) in counted.items()
     }
     return {place: score for place, score in scores.items() if score > 0}
-
-
-def _padded_terms(hits: Mapping[str, int], length: int) -> Iterable[str]:
-    """Yield as many terms as the text has: its hits, and fillers for the rest."""
-    for term, times in hits.items():
-        yield from [term] * times
-    yield from [""] * (length - sum(hits.values()))
 
 
 def _ordered_items(

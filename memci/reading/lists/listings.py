@@ -24,12 +24,12 @@ from memci.schemas.messages import MessageList, MessageOut, ToolCall
 from memci.storage import agents as stored
 from memci.storage.agents import check_there, parameters_of, snapshot_of
 from memci.storage.messages import read_messages
+from memci.storage.network.links import list_focus
 from memci.storage.reading.messages import latest_seqs, list_messages
-from memci.storage.reading.nodes import list_focus
 from memci.storage.reading.snapshot_state import progress
 from memci.storage.receipts import read_receipt
 from memci.storage.session import Connection, Database
-from memci.storage.usage import passes_with_models, usage_by_day, usage_of_day
+from memci.storage.usage import passes_with_models, usage_by_day, usage_in, usage_of_day
 
 
 class Listings(MemoryListings, NetworkListings):
@@ -44,7 +44,7 @@ class Listings(MemoryListings, NetworkListings):
         with self.database.lane_transaction(durable=False) as connection:
             rows = stored.list_agents(connection, pattern=pattern, after=after, limit=limit + 1)
         page, following = cursors.page_of(
-            rows, limit, lambda row: cursors.named_cursor(row["agent_id"])
+            rows, limit, lambda row: cursors.names_cursor(row["agent_id"])
         )
         return schemas.AgentList(
             agents=[schemas.AgentSummary(**row) for row in page], next_cursor=following
@@ -96,24 +96,22 @@ class Listings(MemoryListings, NetworkListings):
                 check_there(connection, agent_id)
         if receipt is None:
             raise NotFoundError("there is no such receipt; receipts are kept for some weeks only")
-        return schemas.ReceiptAnswer(**asdict(receipt))
+        return schemas.ReceiptAnswer(**receipt)
 
 
-def _answer(connection: Connection, agent_id: str, found: stored.Holdings) -> schemas.AgentAnswer:
+def _answer(connection: Connection, agent_id: str, found: Mapping[Any, Any]) -> schemas.AgentAnswer:
     now = progress(connection, agent_id)
-    under_way = None
-    if found.pass_number is not None:
-        under_way = stored.pass_under_way(connection, agent_id, found.pass_number)
-    lease = found.lease_until and schemas.Lease(until=found.lease_until, fence=found.fence)
+    until, number = found["lease_until"], found["pass_number"]
     return schemas.AgentAnswer(
-        **asdict(found),
+        **found,
         agent_id=agent_id,
         focus=[row["name"] for row in list_focus(connection, agent_id)],
         seq=now.seq,
         pending=now.pending,
-        lease=lease,
-        pass_progress=under_way and schemas.PassProgress(**asdict(under_way)),
-        idle=not (found.queued or found.lease_until or found.compress or found.pass_number),
+        lease=until and schemas.Lease(until=until, fence=found["fence"]),
+        pass_progress=number
+        and schemas.PassProgress(number=number, scanned=found["scanned"], left=found["unscanned"]),
+        idle=not (found["queued"] or until or found["compress"] or number),
     )
 
 
@@ -159,7 +157,7 @@ def usage_of(
         taken = usage_of_day(connection, agent_id, today)
         listed = usage_by_day(connection, agent_id, first, today)
         passes = passes_with_models(connection, agent_id, _PASSES)
-    total = reduce(Usage.__add__, (each.usage for each in listed), Usage())
+    total = reduce(Usage.__add__, map(usage_in, listed), Usage())
     return schemas.UsageAnswer(
         agent_id=agent_id,
         budget=schemas.BudgetState(
@@ -171,10 +169,7 @@ def usage_of(
             used_up=budget.used_up_by(taken),
         ),
         total=schemas.UsageCounts(**asdict(total)),
-        days=[
-            schemas.ModelUsage(day=each.day, **each.use._asdict(), **asdict(each.usage))
-            for each in listed
-        ],
+        days=[schemas.ModelUsage(**row) for row in listed],
         passes=[schemas.PassUsage(**row) for row in passes],
     )
 

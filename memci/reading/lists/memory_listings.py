@@ -38,10 +38,10 @@ from memci.storage.documents import (
     list_collections,
     list_documents,
 )
+from memci.storage.network.links import list_focus
 from memci.storage.network.node_history import removal_reasons
 from memci.storage.reading.nodes import (
     ever_was,
-    list_focus,
     list_links,
     list_nodes,
     list_trail,
@@ -49,7 +49,7 @@ from memci.storage.reading.nodes import (
     versions_of,
 )
 from memci.storage.session import Connection
-from memci.storage.sessions import Session, list_sessions
+from memci.storage.sessions import list_sessions
 from memci.storage.summaries import list_summaries
 
 
@@ -131,7 +131,7 @@ class MemoryListings(cursors.Listing):
             parameters = parameters_of(connection, agent_id, defaults)
             found = list_sessions(connection, agent_id, after=after, limit=limit + 1)
         page, following = cursors.page_of(
-            found, limit, lambda each: cursors.named_cursor(each.session_id)
+            found, limit, lambda each: cursors.names_cursor(each["session_id"])
         )
         sessions = [_session(each, now, parameters.session_silence) for each in page]
         return SessionList(sessions=sessions, next_cursor=following)
@@ -190,28 +190,20 @@ class MemoryListings(cursors.Listing):
             found = list_collections(connection, after=cursors.named_after(cursor))
         allowed = [each for each in found if is_for(patterns, collection_owner(each.name))]
         page, following = cursors.page_of(
-            allowed, limit, lambda each: cursors.named_cursor(each.name)
+            allowed, limit, lambda each: cursors.names_cursor(each.name)
         )
         collections = [CollectionOut(**asdict(each)) for each in page]
         return CollectionList(collections=collections, next_cursor=following)
 
 
-def _session(found: Session, now: datetime, silence: timedelta) -> SessionAnswer:
-    ended_at = None
-    if found.ended_seq is not None and found.ended_seq >= found.last_seq:
-        ended_at = found.ended_at
-    elif found.received_at + silence <= now:
-        ended_at = found.received_at + silence
-    return SessionAnswer(
-        session_id=found.session_id,
-        messages=found.messages,
-        first_seq=found.first_seq,
-        last_seq=found.last_seq,
-        began_at=at_offset(found.began_at, found.began_offset),
-        last_at=at_offset(found.last_at, found.last_offset),
-        ended_at=ended_at,
-        short_memories=found.short_memories,
-    )
+def _session(row: Mapping[Any, Any], now: datetime, silence: timedelta) -> SessionAnswer:
+    silent_at: datetime = row["received_at"] + silence
+    times = {
+        "began_at": at_offset(row["began_at"], row["began_offset"]),
+        "last_at": at_offset(row["last_at"], row["last_offset"]),
+        "ended_at": row["ended_at"] or (silent_at if silent_at <= now else None),
+    }
+    return SessionAnswer(**{**row, **times})
 
 
 def _version(

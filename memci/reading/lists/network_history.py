@@ -214,47 +214,40 @@ def _nodes(
     entities, focus = set(found.entities), set(found.focus)
     forgotten = [found.node_ids[at] for at in places if found.node_ids[at] not in phrases]
     events = last_events(connection, agent_id, forgotten)
-    nodes = []
-    for at in places:
-        node_id = found.node_ids[at]
-        event = events.get(node_id)
-        reason = None if node_id in phrases else removal_reason(event)
-        nodes.append(
-            schemas.NetworkNode(
-                id=node_id,
-                kind="entity" if node_id in entities else "memory",
-                phrase=phrases.get(node_id),
-                importance=found.importances[at],
-                length=found.lengths[at],
-                original_length=found.original_lengths[at],
-                focus=node_id in focus,
-                forgotten=reason is RemovalReason.FORGOTTEN,
-                removal_reason=reason,
-                last_event=TrailEvent(**event) if event else None,
-            )
+    reasons = {each: removal_reason(events.get(each)) for each in forgotten}
+    return [
+        schemas.NetworkNode(
+            id=node_id,
+            kind="entity" if node_id in entities else "memory",
+            phrase=phrases.get(node_id),
+            importance=found.importances[at],
+            length=found.lengths[at],
+            original_length=found.original_lengths[at],
+            focus=node_id in focus,
+            forgotten=reasons.get(node_id) is RemovalReason.FORGOTTEN,
+            removal_reason=reasons.get(node_id),
+            last_event=TrailEvent(**events[node_id]) if node_id in events else None,
         )
-    return nodes
+        for at in places
+        for node_id in (found.node_ids[at],)
+    ]
 
 
 def _links(
     connection: Connection, agent_id: str, found: network_history.Snapshot, places: Sequence[int]
 ) -> list[schemas.NetworkLink]:
     living = set(found.node_ids)
-    words = network_history.words_of_links(
-        connection, agent_id, [(found.sources[at], found.targets[at]) for at in places]
-    )
-    links = []
-    for at in places:
-        ends = found.sources[at], found.targets[at]
-        relation, hint = words.get(ends, (None, None))
-        links.append(
-            schemas.NetworkLink(
-                source=ends[0],
-                target=ends[1],
-                strength=found.strengths[at],
-                dangling=ends[1] not in living,
-                relation=relation,
-                hint=hint,
-            )
+    ends = [(found.sources[at], found.targets[at]) for at in places]
+    words = network_history.words_of_links(connection, agent_id, ends)
+    return [
+        schemas.NetworkLink(
+            source=source,
+            target=target,
+            strength=found.strengths[at],
+            dangling=target not in living,
+            relation=relation,
+            hint=hint,
         )
-    return links
+        for at, (source, target) in zip(places, ends, strict=True)
+        for relation, hint in (words.get((source, target), (None, None)),)
+    ]

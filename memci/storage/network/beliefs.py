@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 from memci.domain.memory.node import NodeEvent, VersionReason
 from memci.language.detection import Language
 from memci.message import NOTE_PATH
-from memci.storage.network.node_history import append_history
+from memci.storage.network.node_history import append_history, keep_versions
 from memci.storage.network.passes import position
 
 _COMPARABLE = """
@@ -22,7 +22,6 @@ SELECT id, content, language, said_at, user_id, message_seqs FROM node
 """
 # What is worth less tells no fact that could end.
 LEAST_WORTH = 5.0
-_LIVING = "SELECT id FROM node WHERE agent_id = %s AND id = ANY(%s)"
 _ADD = """
 INSERT INTO ended_fact (agent_id, node_id, replaced_by, told_by, seqs, parts, until)
 VALUES (%s, %s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING
@@ -55,11 +54,6 @@ def comparable(
     return {each.id: each for each in found}
 
 
-def living(connection: Connection, agent_id: str, nodes: Collection[int]) -> set[int]:
-    """Return those of some nodes that live."""
-    return set(connection.exec_driver_sql(_LIVING, (agent_id, list(nodes))).scalars())
-
-
 class EndedPart(NamedTuple):
     """Parts of a memory that hold no more since a time, as another memory's message tells."""
 
@@ -77,27 +71,11 @@ def end(connection: Connection, agent_id: str, part: EndedPart, *, whole: bool) 
     connection.exec_driver_sql(_ADD, values)
     if not whole:
         return 0
-    _, pass_number = position(connection, agent_id)
-    superseded = supersede(
-        connection,
-        agent_id,
-        [part.node_id],
-        by=part.replaced_by,
-        until=part.until,
-        pass_number=pass_number,
-    )
+    nodes = [part.node_id]
+    superseded = supersede(connection, agent_id, nodes, by=part.replaced_by, until=part.until)
     return len(superseded)
 
 
-_STORE_VERSIONS = """
-INSERT INTO node_version (agent_id, node_id, replaced_by, reason, content, phrase, keywords,
-                          language, type, message_seqs, session_id, user_id, said_at, until,
-                          said_offset)
-SELECT n.agent_id, n.id, %(by)s, %(reason)s, n.content, n.phrase, n.keywords, n.language, n.type,
-       n.message_seqs, n.session_id, n.user_id, n.said_at, %(until)s, n.said_offset
-  FROM node n WHERE n.agent_id = %(agent)s AND n.id = ANY(%(nodes)s)
-ON CONFLICT (agent_id, node_id, replaced_by) DO NOTHING
-"""
 _SUPERSEDE = """
 UPDATE node SET superseded_by = %(by)s, superseded_at = least(superseded_at, %(until)s)
 WHERE agent_id = %(agent)s AND id = ANY(%(nodes)s)
@@ -115,16 +93,17 @@ def supersede(
     *,
     by: int,
     until: datetime,
-    pass_number: int,
 ) -> list[int]:
     """Mark memories as superseded by another since a time; return those it is the first for.
 
     Their present text is added to their history; they decay like all others.
     """
+    replaced = dict.fromkeys(nodes, by)
+    keep_versions(connection, agent_id, replaced, VersionReason.SUPERSEDED, until)
     values = {"agent": agent_id, "nodes": list(nodes), "by": by, "until": until}
-    connection.exec_driver_sql(_STORE_VERSIONS, {**values, "reason": VersionReason.SUPERSEDED})
     superseded = list(connection.exec_driver_sql(_SUPERSEDE, values).scalars())
     if superseded:
+        _, pass_number = position(connection, agent_id)
         details = {node: {"by": by} for node in superseded}
         append_history(connection, agent_id, NodeEvent.SUPERSEDED, pass_number, details)
     return superseded

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import astuple
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, RowMapping
 
 from memci.domain.memory import node
 from memci.domain.memory.creation import Focus
@@ -20,9 +20,9 @@ _ADD = """
 INSERT INTO link (agent_id, source, target, relation, strength, hint)
 SELECT %s, * FROM unnest(%s::bigint[], %s::bigint[], %s::text[], %s::float8[], %s::text[])
 """
-# Two statements, so that each finds its rows by an index.
-_LOCK_OUT = "UPDATE link SET strength = %s WHERE agent_id = %s AND source = ANY(%s)"
-_LOCK_IN = "UPDATE link SET strength = %s WHERE agent_id = %s AND target = ANY(%s)"
+# Two statements for both directions, so that each finds its rows by an index.
+_ENDS = ("source", "target")
+_LOCK = "UPDATE link SET strength = %s WHERE agent_id = %s AND {end} = ANY(%s)"
 _SUPPORTS = """
 SELECT link.source, link.target, link.strength FROM link
 JOIN node ON node.agent_id = link.agent_id AND node.id = link.target
@@ -44,11 +44,8 @@ _DROP = """
 DELETE FROM link WHERE agent_id = %(agent)s AND target = ANY(%(targets)s)
 AND NOT EXISTS (SELECT FROM node WHERE node.agent_id = %(agent)s AND node.id = link.target)
 """
-_GENERIC_OUT = """
-UPDATE link SET relation = %s WHERE agent_id = %s AND source = ANY(%s) AND relation <> %s
-"""
-_GENERIC_IN = """
-UPDATE link SET relation = %s WHERE agent_id = %s AND target = ANY(%s) AND relation <> %s
+_GENERIC = """
+UPDATE link SET relation = %s WHERE agent_id = %s AND {end} = ANY(%s) AND relation <> %s
 """
 
 
@@ -62,8 +59,9 @@ def add_links(connection: Connection, agent_id: str, links: Sequence[node.Link])
 def lock_links(connection: Connection, agent_id: str, nodes: Collection[int]) -> None:
     """Set all links, both ways, of nodes that enter the focus to full strength (M10)."""
     if nodes:
-        for statement in (_LOCK_OUT, _LOCK_IN):
-            connection.exec_driver_sql(statement, (node.LOCKED, agent_id, list(nodes)))
+        for end in _ENDS:
+            values = (node.LOCKED, agent_id, list(nodes))
+            connection.exec_driver_sql(_LOCK.format(end=end), values)
 
 
 def supports_of(
@@ -114,14 +112,15 @@ def make_generic(
     """Replace every relation at these nodes by the generic name (M12.6)."""
     if nodes:
         name = node.relation_names(language).related
-        for statement in (_GENERIC_OUT, _GENERIC_IN):
-            connection.exec_driver_sql(statement, (name, agent_id, list(nodes), name))
+        for end in _ENDS:
+            values = (name, agent_id, list(nodes), name)
+            connection.exec_driver_sql(_GENERIC.format(end=end), values)
 
 
 _READ = """
-SELECT node.entity_key, node.content, node.id FROM focus
+SELECT focus.node_id, node.content AS name, node.entity_key FROM focus
 JOIN node ON node.agent_id = focus.agent_id AND node.id = focus.node_id
-WHERE focus.agent_id = %s ORDER BY focus.mentioned
+WHERE focus.agent_id = %s ORDER BY focus.mentioned DESC
 """
 _WRITE = """
 INSERT INTO focus (agent_id, node_id, mentioned)
@@ -130,15 +129,20 @@ SELECT %s, id, %s + place FROM unnest(%s::bigint[]) WITH ORDINALITY AS new(id, p
 _MENTION = "UPDATE lane SET mentions = mentions + %s WHERE agent_id = %s RETURNING mentions - %s"
 
 
+def list_focus(connection: Connection, agent_id: str) -> Sequence[RowMapping]:
+    """Return the focus points, the latest mention first: node_id, name and entity_key."""
+    return connection.exec_driver_sql(_READ, (agent_id,)).mappings().all()
+
+
 def focus_of(connection: Connection, agent_id: str) -> Focus:
     """Return the focus points, least recently mentioned first."""
-    rows = connection.exec_driver_sql(_READ, (agent_id,))
-    return tuple(Entity(key, name) for key, name, _ in rows)
+    points = reversed(list_focus(connection, agent_id))
+    return tuple(Entity(each["entity_key"], each["name"]) for each in points)
 
 
-def focus_nodes(connection: Connection, agent_id: str) -> frozenset[int]:
-    """Return the ids of the focus points."""
-    return frozenset(row.id for row in connection.exec_driver_sql(_READ, (agent_id,)))
+def focus_nodes(connection: Connection, agent_id: str) -> list[int]:
+    """Return the ids of the focus points, the latest mention first."""
+    return [each["node_id"] for each in list_focus(connection, agent_id)]
 
 
 def replace_focus(connection: Connection, agent_id: str, nodes: Sequence[int]) -> None:

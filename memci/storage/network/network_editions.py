@@ -35,7 +35,8 @@ ORDER BY number DESC LIMIT 1
 _READ_OPEN = f"SELECT {_COLUMNS} FROM edition WHERE agent_id = %s AND {_OPEN}"  # noqa: S608 - as above
 _SAVE = """
 UPDATE edition SET state = %(state)s, place = %(place)s, scanned = %(scanned)s,
-    settled = %(settled)s, finished_at = CASE WHEN %(finished)s THEN now() END
+    settled = %(settled)s,
+    finished_at = CASE WHEN %(state)s::text IN ('switched', 'dropped') THEN now() END
 WHERE agent_id = %(agent)s AND number = %(number)s
 """
 # Living nodes are succeeded by nodes of the same messages.
@@ -113,9 +114,7 @@ def last_edition(connection: Connection, agent_id: str) -> LastEdition | None:
 
 def save_edition(connection: Connection, agent_id: str, edition: Edition) -> None:
     """Store the progress of an edition."""
-    finished = edition.state in {EditionState.SWITCHED, EditionState.DROPPED}
-    values = {**_values(agent_id, edition), "finished": finished}
-    connection.exec_driver_sql(_SAVE, values)
+    connection.exec_driver_sql(_SAVE, _values(agent_id, edition))
 
 
 def drop_edition(connection: Connection, agent_id: str, edition: Edition) -> None:

@@ -6,6 +6,7 @@ one that replaced the group. Successors may be forgotten, restored and merged in
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -13,7 +14,7 @@ from psycopg.types.json import Jsonb
 from sqlalchemy import Connection, RowMapping
 
 from memci.domain.memory.compression_scan import Forgetting
-from memci.domain.memory.node import NodeEvent, NodeKind, RemovalReason
+from memci.domain.memory.node import NodeEvent, NodeKind, RemovalReason, VersionReason
 from memci.domain.memory.passage import Passage, details_of, passages
 
 _APPEND = """
@@ -38,6 +39,33 @@ def append_history(
         )
 
 
+# Which memory replaces which.
+_KEEP_VERSIONS = """
+INSERT INTO node_version (agent_id, node_id, replaced_by, reason, content, phrase, keywords,
+                          language, type, message_seqs, session_id, user_id, said_at, until,
+                          said_offset)
+SELECT n.agent_id, n.id, replaced.new, %(reason)s, n.content, n.phrase, n.keywords, n.language,
+       n.type, n.message_seqs, n.session_id, n.user_id, n.said_at, %(until)s::timestamptz,
+       n.said_offset
+  FROM unnest(%(old)s::bigint[], %(new)s::bigint[]) AS replaced(old, new)
+  JOIN node n ON n.agent_id = %(agent)s AND n.id = replaced.old
+ON CONFLICT (agent_id, node_id, replaced_by) DO NOTHING
+"""
+
+
+def keep_versions(
+    connection: Connection,
+    agent_id: str,
+    replaced: Mapping[int, int],
+    reason: VersionReason,
+    until: datetime | None = None,
+) -> None:
+    """Store the present texts of memories; ``replaced``: the memory that replaces each."""
+    pairs = {"old": list(replaced), "new": list(replaced.values())}
+    values = {**pairs, "agent": agent_id, "reason": reason, "until": until}
+    connection.exec_driver_sql(_KEEP_VERSIONS, values)
+
+
 # Follows "WITH RECURSIVE line AS (SELECT of, id ... UNION", up to the end of the line.
 FOLLOWED = """
 SELECT line.of, step.successor FROM line CROSS JOIN LATERAL (
@@ -49,7 +77,9 @@ _SUCCESSORS = f"""
 WITH RECURSIVE line AS (
     SELECT each.id AS of, each.id FROM unnest(%(nodes)s::bigint[]) AS each(id)
      UNION {FOLLOWED})
-SELECT line.of, max(line.id) AS last, max(n.id) AS living
+SELECT line.of, max(line.id) AS last, max(n.id) AS living,
+       bool_or(EXISTS (SELECT FROM trail t WHERE t.agent_id = %(agent)s AND t.node_id = line.id
+                          AND t.event = 'merged')) AS merged
   FROM line LEFT JOIN node n ON n.agent_id = %(agent)s AND n.id = line.id
  GROUP BY line.of
 """  # noqa: S608 - a constant of this module
@@ -58,12 +88,6 @@ SELECT DISTINCT ON (t.node_id) t.node_id, t.event, t.pass_number, t.details, t.a
  WHERE t.agent_id = %s AND t.node_id = ANY(%s) AND t.event = ANY(%s)
  ORDER BY t.node_id, t.id DESC
 """
-_MERGED = f"""
-WITH RECURSIVE line AS (
-    SELECT %(node)s::bigint AS of, %(node)s::bigint AS id UNION {FOLLOWED})
-SELECT EXISTS (SELECT FROM line JOIN trail t ON t.agent_id = %(agent)s AND t.node_id = line.id
-                WHERE t.event = 'merged')
-"""  # noqa: S608 - as above
 # The events that remove a node; all others are notes on it.
 _FATAL = [NodeEvent.FORGOTTEN, NodeEvent.RESTORED, NodeEvent.MERGED, NodeEvent.ERASED]
 
@@ -74,6 +98,7 @@ class Successor:
 
     last: int  # the node itself if there is none
     living: int | None  # the one that is alive
+    merged: bool  # it or one of them was merged into another
 
 
 def successors_of(
@@ -84,13 +109,7 @@ def successors_of(
         return {}
     values = {"agent": agent_id, "nodes": list(nodes)}
     rows = connection.exec_driver_sql(_SUCCESSORS, values)
-    return {row.of: Successor(row.last, row.living) for row in rows}
-
-
-def was_merged(connection: Connection, agent_id: str, node_id: int) -> bool:
-    """Return True if a node or a successor was merged into another."""
-    values = {"agent": agent_id, "node": node_id}
-    return bool(connection.exec_driver_sql(_MERGED, values).scalar())
+    return {row.of: Successor(row.last, row.living, row.merged) for row in rows}
 
 
 def removal_reasons(

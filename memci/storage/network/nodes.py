@@ -1,13 +1,16 @@
 """Adds, finds and forgets nodes; finds a slot for each new node (M19)."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from random import Random
+from typing import Any
 
 from psycopg.types.json import Jsonb
+from pydantic_core import to_jsonable_python
 from sqlalchemy import Connection
 
 from memci.domain.memory.compression_scan import Forgetting
+from memci.domain.memory.consolidation import ShortMemory
 from memci.domain.memory.creation import NewNode, draw, least_important
 from memci.domain.memory.node import NodeEvent, importance
 from memci.language.times.calendar import offset_of
@@ -79,8 +82,8 @@ SELECT id FROM node WHERE agent_id = %(agent)s AND id <> ALL(%(kept)s)
 AND NOT EXISTS (SELECT 1 FROM focus WHERE agent_id = %(agent)s AND node_id = node.id)
 ORDER BY id
 """
-_FORGET = "DELETE FROM node WHERE agent_id = %s AND id = ANY(%s) RETURNING id, slot, tier"
-_FORGET_WITH_IT = (
+_DELETE = "DELETE FROM node WHERE agent_id = %s AND id = ANY(%s) RETURNING id, slot, tier"
+_DELETE_WITH_IT = (
     "DELETE FROM link WHERE agent_id = %s AND source = ANY(%s)",
     "DELETE FROM node_vector WHERE agent_id = %s AND node_id = ANY(%s)",
     "DELETE FROM node_term WHERE agent_id = %s AND node_id = ANY(%s)",
@@ -97,7 +100,7 @@ def add_nodes(
     """Write new nodes into slots; raises the last node id of the lane, which must be locked."""
     if not nodes:
         return
-    rows = [_row(node, slot) for node, slot in zip(nodes, slots, strict=True)]
+    rows = [json_row(node, slot=slot) for node, slot in zip(nodes, slots, strict=True)]
     connection.exec_driver_sql(_ADD, {"agent": agent_id, "pass": pass_number, "nodes": Jsonb(rows)})
     connection.exec_driver_sql(
         "UPDATE lane SET last_node_id = %s WHERE agent_id = %s",
@@ -166,6 +169,17 @@ def eviction_candidates(connection: Connection, agent_id: str, kept: Collection[
     return list(connection.exec_driver_sql(_CANDIDATES, values).scalars())
 
 
+def delete_nodes(
+    connection: Connection, agent_id: str, nodes: Collection[int]
+) -> list[tuple[int, int, str]]:
+    """Delete nodes with their own links; return the id, slot and tier of each."""
+    rows = connection.exec_driver_sql(_DELETE, (agent_id, list(nodes)))
+    deleted = [(node, slot, tier) for node, slot, tier in rows]
+    for statement in _DELETE_WITH_IT:
+        connection.exec_driver_sql(statement, (agent_id, list(nodes)))
+    return deleted
+
+
 def forget_nodes(
     connection: Connection, agent_id: str, reasons: Mapping[int, Forgetting], pass_number: int
 ) -> list[int]:
@@ -175,23 +189,17 @@ def forget_nodes(
     """
     if not reasons:
         return []
-    forgotten = connection.exec_driver_sql(_FORGET, (agent_id, list(reasons))).all()
-    for statement in _FORGET_WITH_IT:
-        connection.exec_driver_sql(statement, (agent_id, list(reasons)))
+    forgotten = delete_nodes(connection, agent_id, reasons)
     # Links to it need the tier: not every reader may see a short-term memory.
     details = {node: {"reason": reasons[node], "tier": tier} for node, _, tier in forgotten}
     append_history(connection, agent_id, NodeEvent.FORGOTTEN, pass_number, details)
     return [slot for _, slot, _ in forgotten]
 
 
-def _row(node: NewNode, slot: int) -> dict[str, object]:
-    return {
-        **asdict(node),
-        "slot": slot,
-        "said_at": node.said_at.isoformat() if node.said_at else None,
-        "said_offset": offset_of(node.said_at) if node.said_at else None,
-        "expires_at": node.expires_at.isoformat() if node.expires_at else None,
-    }
+def json_row(node: NewNode | ShortMemory, **further: int) -> dict[str, Any]:
+    """Return a node as JSON values, by column, with some further ones."""
+    offset = offset_of(node.said_at) if node.said_at else None
+    return {**to_jsonable_python(node), "said_offset": offset, **further}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Passes and their log, scans of nodes, snapshots, mentions (M10, M12, M17, M18)."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from random import Random
 from typing import Any
@@ -126,8 +126,8 @@ def move_cursor(connection: Connection, agent_id: str, cursor: compression_scan.
 
 def log_pass(connection: Connection, agent_id: str, number: int, counts: PassCounts) -> None:
     """Add to the pass's counts."""
-    values = {field: getattr(counts, field) for field in counts.__slots__}
-    connection.exec_driver_sql(_LOG, {"agent": agent_id, "number": number, **values})
+    values = {"agent": agent_id, "number": number, **asdict(counts)}
+    connection.exec_driver_sql(_LOG, values)
     log_scanned(connection, agent_id, number, counts.scanned)
 
 
@@ -234,7 +234,7 @@ def next_batch(
         nodes=nodes,
         attempts={row[0]: row[4] for row in rows},
         supports=links.supports_of(connection, agent_id, [node.id for node in nodes]),
-        focus=links.focus_nodes(connection, agent_id),
+        focus=frozenset(links.focus_nodes(connection, agent_id)),
     )
 
 
@@ -277,15 +277,7 @@ def _write_compressed(
 ) -> None:
     if not compressed:
         return
-    rows = [
-        {
-            "id": each.id,
-            "content": each.text.content,
-            "phrase": each.text.phrase,
-            "keywords": each.text.keywords,
-        }
-        for each in compressed
-    ]
+    rows = [{"id": each.id, **asdict(each.text)} for each in compressed]
     for statement in (_SHRINK, _HINT):
         connection.exec_driver_sql(statement, (Jsonb(rows), agent_id))
     for language in Language:

@@ -21,9 +21,10 @@ from memci.domain.memory.node import (
     VersionReason,
 )
 from memci.language.detection import Language
-from memci.language.times.calendar import at_offset, offset_of
+from memci.language.times.calendar import at_offset
 from memci.storage.network.links import IMPORTANCE, add_links
-from memci.storage.network.node_history import append_history
+from memci.storage.network.node_history import append_history, keep_versions
+from memci.storage.network.nodes import delete_nodes, json_row
 
 _NEXT_IDS = """
 UPDATE lane SET last_node_id = last_node_id + %s WHERE agent_id = %s RETURNING last_node_id
@@ -35,55 +36,37 @@ SELECT source, target, relation, strength, hint FROM link
 SELECT source, target, relation, strength, hint FROM link
  WHERE agent_id = %(agent)s AND target = ANY(%(nodes)s)
 """
-# Which memory replaces which. Memories whose text stays keep their rows, and with them their slots
-# (M19), under new ids; they count as made during the running pass, and wait for the next (M18).
-# Rows are passed as JSON if they contain lists, which arrays of arrays cannot.
-_STATEMENTS = (
-    """
-    INSERT INTO node_version (agent_id, node_id, replaced_by, reason, content, phrase, keywords,
-                              language, type, message_seqs, session_id, user_id, said_at,
-                              said_offset)
-    SELECT n.agent_id, n.id, merged.new, %(reason)s, n.content, n.phrase, n.keywords, n.language,
-           n.type, n.message_seqs, n.session_id, n.user_id, n.said_at, n.said_offset
-      FROM unnest(%(nodes)s::bigint[], %(news)s::bigint[]) AS merged(old, new)
-      JOIN node n ON n.agent_id = %(agent)s AND n.id = merged.old
-    ON CONFLICT (agent_id, node_id, replaced_by) DO NOTHING
-    """,
-    "DELETE FROM link WHERE agent_id = %(agent)s AND source = ANY(%(nodes)s)",
-    "DELETE FROM link WHERE agent_id = %(agent)s AND target = ANY(%(nodes)s)",
-    """
-    UPDATE node SET id = whole.new, keywords = whole.keywords, original_length = whole.length,
-                    worth = whole.worth, message_seqs = whole.seqs, said_at = whole.said_at,
-                    said_offset = whole.said_offset,
-                    expires_at = whole.expires_at, scan_count = whole.scans,
-                    last_pass = %(pass)s, compared = true, attempts = 0, retry_at = NULL,
-                    created_at = now()
-      FROM jsonb_to_recordset(%(wholes)s) AS whole(
-           new bigint, teller bigint, keywords text[], length integer, worth float8,
-           seqs bigint[], said_at timestamptz, said_offset smallint, expires_at timestamptz,
-           scans bigint)
-     WHERE node.agent_id = %(agent)s AND node.id = whole.teller
-    """,
-    *(
-        f"""
-    UPDATE {table} SET node_id = merged.new
-      FROM unnest(%(tellers)s::bigint[], %(wholes_ids)s::bigint[]) AS merged(old, new)
-     WHERE {table}.agent_id = %(agent)s AND {table}.node_id = merged.old
-    """  # noqa: S608 - names of this module
-        for table in ("node_vector", "node_term")
-    ),
-    "DELETE FROM node_vector WHERE agent_id = %(agent)s AND node_id = ANY(%(nodes)s)",
-    "DELETE FROM node_term WHERE agent_id = %(agent)s AND node_id = ANY(%(nodes)s)",
-    "DELETE FROM node WHERE agent_id = %(agent)s AND id = ANY(%(nodes)s)",
-    # A memory that one of them superseded is superseded by the merged one.
-    """
-    UPDATE node SET superseded_by = merged.new
-      FROM unnest(%(nodes)s::bigint[], %(news)s::bigint[]) AS merged(old, new)
-     WHERE node.agent_id = %(agent)s AND node.superseded_by = merged.old
-       AND node.id IN (SELECT node_id FROM node_version
-                        WHERE agent_id = %(agent)s AND replaced_by = ANY(%(nodes)s))
-    """,
-)
+# Memories whose text stays keep their rows, and with them their slots (M19), under new ids; they
+# count as made during the running pass, and wait for the next (M18). Rows are passed as JSON: they
+# contain lists, which arrays of arrays cannot.
+_MERGE = """
+UPDATE node SET id = whole.id, keywords = whole.keywords,
+                original_length = whole.original_length, worth = whole.worth,
+                message_seqs = whole.seqs, said_at = whole.said_at,
+                said_offset = whole.said_offset,
+                expires_at = whole.expires_at, scan_count = whole.scan_count,
+                last_pass = %(pass)s, compared = true, attempts = 0, retry_at = NULL,
+                created_at = now()
+  FROM jsonb_to_recordset(%(wholes)s) AS whole(
+       id bigint, teller bigint, keywords text[], original_length integer, worth float8,
+       seqs bigint[], said_at timestamptz, said_offset smallint, expires_at timestamptz,
+       scan_count bigint)
+ WHERE node.agent_id = %(agent)s AND node.id = whole.teller
+"""
+_MOVE = """
+UPDATE {table} SET node_id = merged.new
+  FROM unnest(%(tellers)s::bigint[], %(wholes_ids)s::bigint[]) AS merged(old, new)
+ WHERE {table}.agent_id = %(agent)s AND {table}.node_id = merged.old
+"""
+_DELETE_LINKS_TO = "DELETE FROM link WHERE agent_id = %(agent)s AND target = ANY(%(nodes)s)"
+# A memory that one of them superseded is superseded by the merged one.
+_SUCCEED = """
+UPDATE node SET superseded_by = merged.new
+  FROM unnest(%(nodes)s::bigint[], %(news)s::bigint[]) AS merged(old, new)
+ WHERE node.agent_id = %(agent)s AND node.superseded_by = merged.old
+   AND node.id IN (SELECT node_id FROM node_version
+                    WHERE agent_id = %(agent)s AND replaced_by = ANY(%(nodes)s))
+"""
 
 
 def links_at(connection: Connection, agent_id: str, nodes: Collection[int]) -> list[Link]:
@@ -113,46 +96,28 @@ def write_merges(
     """
     if not merges:
         return
-    values = _values(agent_id, merges, pass_number)
-    for statement in _STATEMENTS:
-        connection.exec_driver_sql(statement, values)
     merged_into = {node: each.node.id for each in merges for node in each.group}
+    values = {
+        "agent": agent_id,
+        "nodes": list(merged_into),
+        "news": list(merged_into.values()),
+        "tellers": [each.text_of for each in merges],
+        "wholes_ids": [each.node.id for each in merges],
+        "wholes": Jsonb([json_row(each.node, teller=each.text_of) for each in merges]),
+        "pass": pass_number,
+    }
+    keep_versions(connection, agent_id, merged_into, VersionReason.MERGED)
+    for statement in (_MERGE, _MOVE.format(table="node_vector"), _MOVE.format(table="node_term")):
+        connection.exec_driver_sql(statement, values)
+    delete_nodes(connection, agent_id, merged_into)
+    for statement in (_DELETE_LINKS_TO, _SUCCEED):
+        connection.exec_driver_sql(statement, values)
     merged_links = [each for each in links if merged_into.keys() & {each.source, each.target}]
     add_links(connection, agent_id, joined_links(merged_links, merged_into))
     merged = {node: {"into": new} for node, new in merged_into.items()}
     append_history(connection, agent_id, NodeEvent.MERGED, pass_number, merged)
     made = {each.node.id: {"job": job, **each.details()} for each in merges}
     append_history(connection, agent_id, NodeEvent.CREATED, pass_number, made)
-
-
-def _values(agent_id: str, merges: Sequence[Merge], pass_number: int) -> Mapping[str, object]:
-    pairs = [(node, each.node.id) for each in merges for node in each.group]
-    return {
-        "agent": agent_id,
-        "nodes": [old for old, _ in pairs],
-        "news": [new for _, new in pairs],
-        "tellers": [each.text_of for each in merges],
-        "wholes_ids": [each.node.id for each in merges],
-        "wholes": Jsonb([_row(each) for each in merges]),
-        "pass": pass_number,
-        "reason": VersionReason.MERGED,
-    }
-
-
-def _row(merge: Merge) -> dict[str, object]:
-    node = merge.node
-    return {
-        "new": node.id,
-        "teller": merge.text_of,
-        "keywords": node.keywords,
-        "length": node.original_length,
-        "worth": node.worth,
-        "seqs": node.seqs,
-        "said_at": node.said_at.isoformat() if node.said_at else None,
-        "said_offset": offset_of(node.said_at) if node.said_at else None,
-        "expires_at": node.expires_at.isoformat() if node.expires_at else None,
-        "scans": node.scan_count,
-    }
 
 
 # Memories that were not compared with any, the oldest first.

@@ -39,6 +39,7 @@ COLUMNS = (
 )
 # No more messages than this are read as recent interactions.
 MOST_RECENT = 500
+NEWEST = 2**62  # after every seq and id
 
 _IDS = "SELECT seq, id FROM message WHERE agent_id = %s AND seq = ANY(%s) ORDER BY seq"
 # In pieces, so that the planner sees only conditions that are used: "or it is null" would prevent
@@ -149,6 +150,27 @@ def seqs_of(
     statement = _select({}, end, columns="m.id, m.seq")
     values = {"agent": agent_id, "ids": list(ids), "session": session_id, "with_user": user_id}
     return dict(rows(connection, statement, values))
+
+
+def filtered_messages(
+    connection: Connection,
+    agent_id: str,
+    restriction: Restriction,
+    *,
+    after: int | None,
+    limit: int,
+) -> list[Message]:
+    """Return messages within a restriction before the seq ``after``, descending.
+
+    Only of one user, if given, as in ``latest_seqs``.
+    """
+    asked, user, session = restriction.values(), restriction.user_id, restriction.session_id
+    filters = f"{message_filters(asked.keys() - {'user'})} {_user_condition(user, session)}"
+    end = "AND m.seq < %(after)s ORDER BY m.seq DESC LIMIT %(limit)s"
+    values = {**asked, "agent": agent_id, "after": after or NEWEST, "limit": limit}
+    values |= {"session": session, "with_user": user}
+    found = connection.exec_driver_sql(_select({}, f"{filters} {end}"), values)
+    return [to_message(row) for row in found]
 
 
 def list_messages(

@@ -1,6 +1,5 @@
 """Reads nodes, links, focus and trails; important, filtered and superseded memories (R5, R6)."""
 
-import json
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
@@ -13,11 +12,9 @@ from memci.domain.memory.changed_facts import EndedParts
 from memci.domain.search.candidate import Candidate, Source
 from memci.domain.search.supersession import Ended
 from memci.language.times.calendar import at_offset
-from memci.message import Message, Role
-from memci.storage.messages import COLUMNS, to_message
+from memci.message import Role, readable_text
 from memci.storage.network.links import IMPORTANCE
-from memci.storage.reading.messages import of_user
-from memci.storage.reading.recall import Visibility
+from memci.storage.reading.messages import NEWEST
 from memci.storage.search.find import Restriction
 from memci.storage.search.sources import message_filters, node_filters
 
@@ -41,6 +38,7 @@ SELECT n.id, n.kind, n.type, n.content, n.phrase, n.keywords, n.original_length,
  ORDER BY n.id LIMIT %(limit)s
 """
 _CONDITIONS = {
+    "id": "AND n.id = %(id)s",
     "kind": "AND n.kind = %(kind)s",
     "type": "AND n.type = %(type)s",
     "tier": "AND n.tier = %(tier)s",
@@ -54,11 +52,6 @@ SELECT l.source, l.target, l.relation, l.strength, l.hint,
   FROM link l
  WHERE l.agent_id = %(agent)s AND (l.source, l.target) > (%(source)s, %(target)s) {conditions}
  ORDER BY l.source, l.target LIMIT %(limit)s
-"""
-_FOCUS = """
-SELECT f.node_id, n.content AS name FROM focus f
-  JOIN node n ON n.agent_id = f.agent_id AND n.id = f.node_id
- WHERE f.agent_id = %s ORDER BY f.mentioned DESC
 """
 _TRAIL = """
 SELECT t.id, t.event, t.pass_number, t.details, t.at FROM trail t
@@ -74,7 +67,7 @@ def list_nodes(
     after: int,
     limit: int,
 ) -> list[dict[str, Any]]:
-    """Return nodes after an id, ascending; ``asked``: kind, type, tier, as_of, None for any."""
+    """Return nodes after an id, ascending; ``asked``: id, kind, type, tier, as_of; None for any."""
     conditions = [_CONDITIONS[name] for name, value in asked.items() if value is not None]
     statement = _NODE.format_map({"conditions": " ".join(["AND n.id > %(after)s", *conditions])})
     values = {**asked, "agent": agent_id, "after": after, "limit": limit}
@@ -85,10 +78,8 @@ def list_nodes(
 
 def read_node(connection: Connection, agent_id: str, node_id: int) -> dict[str, Any] | None:
     """Return one living node."""
-    statement = _NODE.format_map({"conditions": "AND n.id = %(id)s"})
-    values = {"agent": agent_id, "id": node_id, "limit": 1}
-    row = connection.exec_driver_sql(statement, values).mappings().first()
-    return None if row is None else with_local_time(row)
+    found = list_nodes(connection, agent_id, {"id": node_id}, after=-1, limit=1)
+    return found[0] if found else None
 
 
 def with_local_time(row: RowMapping) -> dict[str, Any]:
@@ -121,11 +112,6 @@ def list_links(
     return list(connection.exec_driver_sql(statement, values).mappings())
 
 
-def list_focus(connection: Connection, agent_id: str) -> Sequence[RowMapping]:
-    """Return the focus points, the latest mention first."""
-    return connection.exec_driver_sql(_FOCUS, (agent_id,)).mappings().all()
-
-
 def list_trail(
     connection: Connection, agent_id: str, node_id: int, *, after: int, limit: int
 ) -> Sequence[RowMapping]:
@@ -139,8 +125,10 @@ SELECT m.id, m.content, m.message_seqs, coalesce(m.said_at, m.created_at), m.ses
   FROM node m
  WHERE m.agent_id = %(agent)s AND m.id = ANY(%(nodes)s) AND m.kind = 'memory'
 """
-_NEWEST = "SELECT m.id FROM node m WHERE m.agent_id = %(agent)s AND m.kind = 'memory'"
-_LATEST = "ORDER BY m.id DESC LIMIT %(limit)s"
+_NEWEST = """
+SELECT m.id FROM node m WHERE m.agent_id = %(agent)s AND m.kind = 'memory' {filters}
+ ORDER BY m.id DESC LIMIT %(limit)s
+"""
 _BEST = f"ORDER BY {IMPORTANCE.format(node='m')} DESC, m.id DESC LIMIT %(limit)s"
 
 
@@ -149,7 +137,7 @@ def newest_memories(
 ) -> list[int]:
     """Return the ids of the newest memories within a restriction."""
     asked = restriction.values()
-    statement = " ".join([_NEWEST, node_filters(asked), _LATEST])
+    statement = _NEWEST.format(filters=node_filters(asked))
     values = {**asked, "agent": agent_id, "limit": limit}
     return list(connection.exec_driver_sql(statement, values).scalars())
 
@@ -179,86 +167,30 @@ def important_memories(
     ]
 
 
-# In pieces, so that the planner sees only the conditions that are used.
 _MEMORIES = """
-SELECT n.id, n.content, n.said_at, n.said_offset, n.superseded_by,
-       ARRAY(SELECT m.id FROM message m
-              WHERE m.agent_id = n.agent_id AND m.seq = ANY(n.message_seqs) ORDER BY m.seq)
+SELECT m.id, m.content, m.said_at, m.said_offset, m.superseded_by,
+       ARRAY(SELECT o.id FROM message o
+              WHERE o.agent_id = m.agent_id AND o.seq = ANY(m.message_seqs) ORDER BY o.seq)
            AS message_ids
-  FROM node n
- WHERE n.agent_id = %(agent)s AND n.kind = 'memory' AND {seen} {conditions}
- ORDER BY n.id DESC LIMIT %(limit)s
+  FROM node m
+ WHERE m.agent_id = %(agent)s AND m.kind = 'memory' {filters} AND m.id < %(after)s
+ ORDER BY m.id DESC LIMIT %(limit)s
 """
-_MESSAGES = """
-SELECT {columns} FROM message m WHERE m.agent_id = %(agent)s {conditions}
- ORDER BY m.seq DESC LIMIT %(limit)s
-"""
-_OF_MESSAGES = {
-    "in_session": "m.session_id = %(in_session)s",
-    "since": "m.said_at >= %(since)s",
-    "until": "m.said_at < %(until)s",
-    "after": "m.seq < %(after)s",
-    "name": "m.name = %(name)s",
-    "role": "m.role = %(role)s",
-    "metadata": "m.metadata @> %(metadata)s::jsonb",
-}
-_OF_ITS_MESSAGES = (
-    "EXISTS (SELECT FROM message m"
-    " WHERE m.agent_id = n.agent_id AND m.seq = ANY(n.message_seqs) AND {})"
-)
-_OF_MEMORIES = {
-    "type": "n.type = %(type)s",
-    **{name: text.replace("m.", "n.") for name, text in _OF_MESSAGES.items()},
-    "after": "n.id < %(after)s",
-    **{name: _OF_ITS_MESSAGES.format(_OF_MESSAGES[name]) for name in ("name", "role", "metadata")},
-}
 
 
 def filtered_memories(
     connection: Connection,
     agent_id: str,
-    visibility: Visibility,
-    asked: Mapping[str, Any],
+    restriction: Restriction,
+    *,
+    after: int | None,
     limit: int,
 ) -> list[Row[Any]]:
-    """Return visible living memories that meet all given criteria, by descending id.
-
-    ``asked``: type, in_session, since, until, after, name, role, metadata; None for any.
-    """
-    statement = _MEMORIES.format_map(
-        {"seen": visibility.condition, "conditions": _conditions(_OF_MEMORIES, asked)}
-    )
-    values = {**_values(asked), **visibility.values, "agent": agent_id, "limit": limit}
+    """Return living memories within a restriction, by descending id, from ``after`` on."""
+    asked = restriction.values()
+    statement = _MEMORIES.format(filters=node_filters(asked))
+    values = {**asked, "agent": agent_id, "after": after or NEWEST, "limit": limit}
     return list(connection.exec_driver_sql(statement, values))
-
-
-def filtered_messages(
-    connection: Connection,
-    agent_id: str,
-    visibility: Visibility,
-    asked: Mapping[str, Any],
-    limit: int,
-) -> list[Message]:
-    """Return visible messages that meet all given criteria, by descending seq; they have no type.
-
-    ``asked`` as above. With a user, only messages of that user.
-    """
-    of_one_user = "" if visibility.user_id is None else f"AND {of_user(visibility.session_id)}"
-    statement = _MESSAGES.format_map(
-        {"columns": COLUMNS, "conditions": f"{_conditions(_OF_MESSAGES, asked)} {of_one_user}"}
-    )
-    user_values = {"session": visibility.session_id, "with_user": visibility.user_id}
-    values = {**_values(asked), **user_values, "agent": agent_id, "limit": limit}
-    return [to_message(row) for row in connection.exec_driver_sql(statement, values)]
-
-
-def _conditions(templates: Mapping[str, str], asked: Mapping[str, Any]) -> str:
-    return " ".join(f"AND {templates[name]}" for name, value in asked.items() if value is not None)
-
-
-def _values(asked: Mapping[str, Any]) -> dict[str, Any]:
-    metadata = asked.get("metadata")
-    return {**asked, "metadata": None if metadata is None else json.dumps(metadata)}
 
 
 # A version remains after its memory, as messages do.
@@ -352,12 +284,11 @@ def messages_of(
     values = {**asked, "agent": agent_id, "nodes": list(nodes)}
     for row in connection.exec_driver_sql(statement, values):
         at = at_offset(row.said_at, row.said_offset)
-        message = Message(row.seq, "", Role(row.role), row.content, at,
-                       tool_calls=row.tool_calls or ())  # fmt: skip
+        text = readable_text(row.role, row.content, row.tool_calls or ())
         found[row.node_id].append(
             Candidate(
-                Source.CHAT, row.seq, message.text, (row.seq,), at, row.session_id,
-                message.role, row.name,
+                Source.CHAT, row.seq, text, (row.seq,), at, row.session_id, Role(row.role),
+                row.name,
             )
         )  # fmt: skip
     return found

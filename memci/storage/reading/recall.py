@@ -1,6 +1,6 @@
 """Reads for recall: focus, links, matches, visibility, forgotten memories (M20, M23, R5, R6)."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -12,14 +12,11 @@ from memci.domain.memory.recall import Forgotten, Step
 from memci.language.detection import Language
 from memci.language.times.calendar import at_offset
 from memci.storage.network.links import IMPORTANCE
-from memci.storage.search.sources import message_filters
+from memci.storage.search.find import Restriction
+from memci.storage.search.sources import message_filters, node_filters
 from memci.storage.search.vectors import Vectors, to_text
 
-_SEEN = "SELECT n.id FROM node n WHERE n.agent_id = %(agent)s AND n.id = ANY(%(nodes)s) AND "
-_LATEST = """
-SELECT n.id FROM node n WHERE n.agent_id = %(agent)s AND n.kind = 'memory' AND {}
- ORDER BY n.id DESC LIMIT %(limit)s
-"""
+_SEEN = "SELECT m.id FROM node m WHERE m.agent_id = %(agent)s AND m.id = ANY(%(nodes)s) "
 # The forgotten node of a dangling link ``l``. Its session and user are those of its last message,
 # since no trail keeps them. Without a known tier it counts as short-term. Once any of its messages
 # is erased, there are no links to it.
@@ -34,84 +31,42 @@ SELECT coalesce((SELECT f.details->>'tier' FROM trail f
                       WHERE agent_id = %(agent)s AND seq = c.seq OFFSET 0) m
 """
 # Looked up link by link: as a join it may be planned to read the whole trail for each.
-_GONE = "EXISTS (SELECT 1 FROM ({was}) n WHERE {seen} OFFSET 0)"
-_TIER = "(n.tier = 'long' OR n.session_id = %(session)s)"
-_USER = "n.user_id = %(user)s"
-_AS_OF = "n.said_at <= %(as_of)s"
-
-
-@dataclass(frozen=True, slots=True)
-class Visibility:
-    """The memories that a reader may see; all if no field is set (R5, R6)."""
-
-    session_id: str | None = None  # its short-term memories, and the long-term ones
-    user_id: str | None = None  # long-term memories of this user
-    as_of: datetime | None = None  # aware UTC; nothing that was said later
-
-    @property
-    def condition(self) -> str:
-        """The condition on a memory ``n``, as SQL on ``values``."""
-        conditions = ["true"]
-        if self.session_id is not None or self.user_id is not None:
-            conditions.append(_TIER)
-        if self.user_id is not None:
-            conditions.append(_USER)
-        if self.as_of is not None:
-            conditions.append(_AS_OF)
-        return " AND ".join(conditions)
-
-    @property
-    def forgotten_condition(self) -> str:
-        """The condition on the forgotten target of a link ``l``.
-
-        A forgotten entity is visible to readers who may see the message that first named it.
-        """
-        if self == EVERYTHING:
-            return "true"
-        return _GONE.format(was=_WAS, seen=self.condition)
-
-    @property
-    def values(self) -> dict[str, object]:
-        """The values of the conditions."""
-        return {"session": self.session_id, "user": self.user_id, "as_of": self.as_of}
-
-
-EVERYTHING = Visibility()
+_GONE = "AND EXISTS (SELECT 1 FROM ({was}) m WHERE true {filters} OFFSET 0)"
+EVERYTHING = Restriction()
 
 
 def seen(
-    connection: Connection, agent_id: str, nodes: Collection[int], visibility: Visibility
+    connection: Connection, agent_id: str, nodes: Collection[int], restriction: Restriction
 ) -> set[int]:
     """Return the nodes that are visible."""
-    if visibility == EVERYTHING or not nodes:
+    asked = restriction.values()
+    if not asked or not nodes:
         return set(nodes)
-    values = {**visibility.values, "agent": agent_id, "nodes": list(nodes)}
-    return set(connection.exec_driver_sql(_SEEN + visibility.condition, values).scalars())
+    values = {**asked, "agent": agent_id, "nodes": list(nodes)}
+    return set(connection.exec_driver_sql(_SEEN + node_filters(asked), values).scalars())
 
 
-def latest_memories(
-    connection: Connection, agent_id: str, visibility: Visibility, limit: int
-) -> list[int]:
-    """Return the newest visible memories."""
-    values = {**visibility.values, "agent": agent_id, "limit": limit}
-    rows = connection.exec_driver_sql(_LATEST.format(visibility.condition), values)
-    return list(rows.scalars())
+def _if_gone(asked: Mapping[str, object]) -> str:
+    """Return the condition that the forgotten target of a link ``l`` was visible.
+
+    A forgotten entity is visible to readers who may see the message that first named it.
+    """
+    return _GONE.format(was=_WAS, filters=node_filters(asked)) if asked else ""
 
 
-_FOCUS = "SELECT node_id FROM focus WHERE agent_id = %s ORDER BY mentioned DESC"
 # Both ways: a link leads from its target back to its source as well (M20).
 _STEPS = """
-SELECT l.source, l.target, l.relation, l.strength, l.hint, n.kind
-  FROM link l LEFT JOIN node n ON n.agent_id = l.agent_id AND n.id = l.target
+SELECT l.source, l.target, l.relation, l.strength, l.hint, m.kind
+  FROM link l LEFT JOIN node m ON m.agent_id = l.agent_id AND m.id = l.target
  WHERE l.agent_id = %(agent)s AND l.source = ANY(%(frontier)s)
    AND (%(relations)s::text[] IS NULL OR l.relation = ANY(%(relations)s))
-   AND CASE WHEN n.id IS NULL THEN {forgotten} ELSE n.kind = 'entity' OR ({seen}) END
+   AND CASE WHEN m.id IS NULL THEN true {forgotten} ELSE m.kind = 'entity' OR true {seen} END
  UNION ALL
-SELECT l.target, l.source, l.relation, l.strength, l.hint, n.kind
-  FROM link l JOIN node n ON n.agent_id = l.agent_id AND n.id = l.source
+SELECT l.target, l.source, l.relation, l.strength, l.hint, m.kind
+  FROM link l JOIN node m ON m.agent_id = l.agent_id AND m.id = l.source
  WHERE l.agent_id = %(agent)s AND l.target = ANY(%(frontier)s)
    AND (%(relations)s::text[] IS NULL OR l.relation = ANY(%(relations)s))
-   AND (n.kind = 'entity' OR ({seen}))
+   AND (m.kind = 'entity' OR true {seen})
 """
 # A keyword is present if all its terms are.
 _WITH_KEYWORD = """
@@ -127,8 +82,9 @@ _BY_TERMS = "SELECT DISTINCT found.node_id " + _WITH_KEYWORD.format(
 )
 # A single Chinese character is not in the index, which has pairs: the texts are searched.
 _BY_CHARACTER = """
-SELECT id FROM node WHERE agent_id = %s AND kind = 'memory'
-   AND EXISTS (SELECT 1 FROM unnest(%s::text[]) AS k(word) WHERE strpos(content, k.word) > 0)
+SELECT id FROM node WHERE agent_id = %(agent)s AND kind = 'memory'
+   AND EXISTS (SELECT 1 FROM unnest(%(characters)s::text[]) AS k(word)
+                WHERE strpos(content, k.word) > 0)
 """
 # The vectors are read once, and each distance is taken once: a cast in the join would be repeated.
 _BY_COSINE = """
@@ -149,7 +105,7 @@ SELECT l.target, l.relation, l.strength, l.hint FROM link l
  WHERE l.agent_id = %(agent)s
    AND (%(relations)s::text[] IS NULL OR l.relation = ANY(%(relations)s))
    AND NOT EXISTS (SELECT 1 FROM node n WHERE n.agent_id = l.agent_id AND n.id = l.target)
-   AND {forgotten}
+   {forgotten}
  ORDER BY l.strength DESC, l.source
 """
 _MEMORIES = f"""
@@ -194,17 +150,12 @@ class Memory:
     superseded_at: datetime | None = None
 
 
-def focus_points(connection: Connection, agent_id: str) -> list[int]:
-    """Return the focus list, the latest mention first."""
-    return [row[0] for row in connection.exec_driver_sql(_FOCUS, (agent_id,))]
-
-
 def steps_from(
     connection: Connection,
     agent_id: str,
     frontier: Sequence[int],
     relations: Sequence[str],
-    visibility: Visibility = EVERYTHING,
+    restriction: Restriction = EVERYTHING,
 ) -> Iterable[Step]:
     """Return all links of these nodes, both ways; only of some ``relations``, if given.
 
@@ -212,13 +163,14 @@ def steps_from(
     """
     if not frontier:
         return ()
+    asked = restriction.values()
     values = {
-        **visibility.values,
+        **asked,
         "agent": agent_id,
         "frontier": list(frontier),
         "relations": list(relations) or None,
     }
-    statement = _STEPS.format(seen=visibility.condition, forgotten=visibility.forgotten_condition)
+    statement = _STEPS.format(seen=node_filters(asked), forgotten=_if_gone(asked))
     rows = connection.exec_driver_sql(statement, values).all()
     return [
         Step(origin, neighbour, relation, strength, hint, _KINDS.get(kind))
@@ -226,24 +178,18 @@ def steps_from(
     ]
 
 
-def nodes_by_terms(
-    connection: Connection, agent_id: str, keywords: Iterable[Collection[str]]
+def nodes_by_words(
+    connection: Connection,
+    agent_id: str,
+    keywords: Iterable[Collection[str]],
+    characters: Sequence[str],
 ) -> set[int]:
-    """Return nodes that contain all terms of any keyword."""
-    values = _keyword_values(agent_id, keywords)
-    if not values["terms"]:
+    """Return nodes that contain all terms of any keyword, or any of these characters."""
+    values = _keyword_values(agent_id, keywords, characters)
+    parts = [_BY_TERMS] * bool(values["terms"]) + [_BY_CHARACTER] * bool(characters)
+    if not parts:
         return set()
-    return {row[0] for row in connection.exec_driver_sql(_BY_TERMS, values).all()}
-
-
-def nodes_by_character(
-    connection: Connection, agent_id: str, characters: Sequence[str]
-) -> set[int]:
-    """Return memories whose text contains any of these characters."""
-    if not characters:
-        return set()
-    rows = connection.exec_driver_sql(_BY_CHARACTER, (agent_id, list(characters)))
-    return {row[0] for row in rows}
+    return set(connection.exec_driver_sql(" UNION ".join(parts), values).scalars())
 
 
 def nodes_by_cosine(
@@ -278,11 +224,12 @@ def dangling_links(
     connection: Connection,
     agent_id: str,
     relations: Sequence[str],
-    visibility: Visibility = EVERYTHING,
+    restriction: Restriction = EVERYTHING,
 ) -> list[Forgotten]:
     """Return forgotten nodes that were visible, as their links describe them; in layer 0."""
-    values = {**visibility.values, "agent": agent_id, "relations": list(relations) or None}
-    statement = _ALL_DANGLING.format(forgotten=visibility.forgotten_condition)
+    asked = restriction.values()
+    values = {**asked, "agent": agent_id, "relations": list(relations) or None}
+    statement = _ALL_DANGLING.format(forgotten=_if_gone(asked))
     rows = connection.exec_driver_sql(statement, values)
     strongest: dict[int, Forgotten] = {}
     for target, relation, strength, hint in rows:
@@ -333,7 +280,7 @@ m.agent_id = %(agent)s {visibility} AND (m.memory_state = 'made'
 _IN_REACH_OF_SESSION = """
 AND NOT EXISTS (SELECT 1 FROM node h
                  WHERE h.agent_id = %(agent)s AND h.tier = 'short'
-                   AND h.session_id IS DISTINCT FROM %(session)s AND m.seq = ANY(h.message_seqs))
+                   AND h.session_id IS DISTINCT FROM %(tier)s AND m.seq = ANY(h.message_seqs))
 """
 _SEQS_BY_TERMS = f"""
 SELECT found.seq {_WITH_KEYWORD.format(key="seq", postings="message_term")}
@@ -370,16 +317,16 @@ def was_known(
     agent_id: str,
     keywords: Iterable[Collection[str]],
     characters: Sequence[str],
-    visibility: Visibility,
+    restriction: Restriction,
 ) -> bool:
     """Return True if a visible message that became a memory contains all terms of a keyword.
 
     One of the ``characters``, which are in no index, counts as well. Without keywords and
     characters any such message counts.
     """
-    values = _keyword_values(agent_id, keywords, characters, visibility)
+    values = _keyword_values(agent_id, keywords, characters, restriction)
     parts = [_MADE_BY_TERMS] * bool(values["terms"]) + [_MADE_BY_CHARACTER] * bool(characters)
-    statement = "SELECT " + " OR ".join(parts or [_MADE_ANY]).format(made=_made(visibility))
+    statement = "SELECT " + " OR ".join(parts or [_MADE_ANY]).format(made=_made(restriction))
     return bool(connection.exec_driver_sql(statement, values).scalar())
 
 
@@ -388,17 +335,17 @@ def nodes_with_keyword(
     agent_id: str,
     keywords: Iterable[Collection[str]],
     characters: Sequence[str],
-    visibility: Visibility,
+    restriction: Restriction,
 ) -> list[int]:
     """Return memories, living or not, of visible messages that contain a keyword; latest first.
 
     Of many messages only the latest are searched.
     """
-    values = _keyword_values(agent_id, keywords, characters, visibility)
+    values = _keyword_values(agent_id, keywords, characters, restriction)
     parts = [_SEQS_BY_TERMS] * bool(values["terms"]) + [_SEQS_BY_CHARACTER] * bool(characters)
     if not parts:
         return []
-    seqs = " UNION ".join(parts).format(made=_made(visibility))
+    seqs = " UNION ".join(parts).format(made=_made(restriction))
     found = connection.exec_driver_sql(
         _WHO_KNEW.format(seqs=seqs), {**values, "messages": _MOST_MESSAGES}
     )
@@ -408,8 +355,8 @@ def nodes_with_keyword(
 def _keyword_values(
     agent_id: str,
     keywords: Iterable[Collection[str]],
-    characters: Sequence[str] = (),
-    visibility: Visibility = EVERYTHING,
+    characters: Sequence[str],
+    restriction: Restriction = EVERYTHING,
 ) -> dict[str, Any]:
     """Return the values of a search for keywords, each with its number and all its terms."""
     spread = [
@@ -418,7 +365,7 @@ def _keyword_values(
         for term in sorted(set(terms))
     ]
     return {
-        **visibility.values,
+        **restriction.values(),
         "agent": agent_id,
         "keywords": [number for number, _, _ in spread],
         "terms": [term for _, term, _ in spread],
@@ -437,8 +384,8 @@ def forgotten_at(
     return {node_id: at for node_id, at in rows}  # noqa: C416 - dict() refuses rows
 
 
-def _made(visibility: Visibility) -> str:
+def _made(restriction: Restriction) -> str:
     """Return the condition that a visible message became a memory."""
-    asked = [name for name, value in visibility.values.items() if value is not None]
-    reach = _IN_REACH_OF_SESSION if {"session", "user"}.intersection(asked) else ""
+    asked = restriction.values()
+    reach = _IN_REACH_OF_SESSION if "tier" in asked else ""
     return _MADE.format(visibility=f"{reach} {message_filters(asked)}")

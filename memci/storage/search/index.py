@@ -3,6 +3,7 @@
 Entity nodes are in neither index: they are found by name, as focus points and by links.
 """
 
+from collections import Counter
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -145,18 +146,6 @@ _AT_ONCE = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
-    """The lexical terms of one text with their counts."""
-
-    counts: Mapping[str, int]
-
-    @property
-    def length(self) -> int:
-        """The number of terms in the text, repeats included."""
-        return sum(self.counts.values())
-
-
-@dataclass(frozen=True, slots=True)
 class EmbeddedPassages:
     """Passages of messages, by seq, and their vectors, row by row (E6)."""
 
@@ -185,7 +174,7 @@ def index_messages(
     agent_id: str,
     seqs: Sequence[int],
     embedded: Embedded,
-    terms: Mapping[int, Terms],
+    terms: Mapping[int, Counter[str]],
 ) -> None:
     """Let search find messages by vectors and postings: they leave the raw tail (R10b).
 
@@ -200,7 +189,7 @@ def index_messages(
     columns = posting_columns(terms)
     placed = [positions[seq] for seq in columns[1]]
     connection.exec_driver_sql(_ADD_MESSAGE_TERMS, (agent_id, *columns, placed))
-    lengths = [each.length for each in terms.values() if each.length]
+    lengths = [each.total() for each in terms.values() if each]
     connection.exec_driver_sql(_COUNT, (len(lengths), sum(lengths), agent_id))
     connection.exec_driver_sql(_MARK, (list(positions), list(positions.values()), agent_id))
 
@@ -221,7 +210,7 @@ def write_parts(connection: Connection, agent_id: str, embedded: Embedded) -> No
 
 
 def index_nodes(
-    connection: Connection, agent_id: str, embedded: Embedded, terms: Mapping[int, Terms]
+    connection: Connection, agent_id: str, embedded: Embedded, terms: Mapping[int, Counter[str]]
 ) -> None:
     """Write vectors and postings of the nodes that live, replacing earlier ones."""
     if not embedded.keys:
@@ -277,12 +266,7 @@ def read_for_comparison(
         "model": model,
     }
     return [
-        Compared(
-            seq,
-            typical,
-            None if bits is None else bytes(bits),
-            None if start is None else Passage(start, stop),
-        )
+        Compared(seq, typical, bits, None if start is None else Passage(start, stop))
         for seq, typical, bits, start, stop in connection.exec_driver_sql(_COMPARE, values)
     ]
 
@@ -304,13 +288,13 @@ def nearest_nodes(
 
 
 def posting_columns(
-    terms: Mapping[int, Terms],
+    terms: Mapping[int, Counter[str]],
 ) -> tuple[list[str], list[int], list[int], list[int]]:
     """Return postings as columns, in the order of the index."""
     postings = sorted(
-        (term, owner, count, text.length)
-        for owner, text in terms.items()
-        for term, count in text.counts.items()
+        (term, owner, count, counts.total())
+        for owner, counts in terms.items()
+        for term, count in counts.items()
     )
     term, owner, count, length = zip(*postings, strict=True) if postings else ((), (), (), ())
     return list(term), list(owner), list(count), list(length)

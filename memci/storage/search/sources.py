@@ -40,8 +40,9 @@ _ON_NODE = {
         for name in ("roles", "names", "tags", "metadata")
     },
 }
-# Short-term memories of other sessions are not visible (R5). They are few: their ids are read once,
-# and no join is needed. "": without a session.
+# Short-term memories of other sessions are not visible (R5). "": without a session.
+_IN_SIGHT = "(m.tier = 'long' OR m.session_id = %(tier)s)"
+# The same without a join: they are few, and their ids are read once.
 HIDDEN = """AND {} NOT IN (
     SELECT h.id FROM node h WHERE h.agent_id = %(agent)s AND h.tier = 'short'
        AND h.session_id IS DISTINCT FROM %(tier)s)"""
@@ -54,8 +55,7 @@ _ON_CHUNK = {
 
 def node_filters(restricted: Iterable[str]) -> str:
     """Return the conditions on a ``node m`` for the names in ``Restriction.values``."""
-    hidden = [HIDDEN.format("m.id")] if "tier" in restricted else []
-    return " ".join([memory_filters(restricted), *hidden])
+    return _filters({**_ON_NODE, "tier": _IN_SIGHT}, restricted)
 
 
 def message_filters(restricted: Iterable[str]) -> str:

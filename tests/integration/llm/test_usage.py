@@ -14,7 +14,7 @@ from memci.queue.usage_accounting import Accounts
 from memci.smallmodel.registry import SmallModels
 from memci.smallmodel.usage_account import current_account
 from memci.storage.session import Database
-from memci.storage.usage import Use, add_usage, total_usage, usage_by_day
+from memci.storage.usage import Use, add_usage, total_usage, usage_by_day, usage_in
 from tests.integration.llm.conftest import models_of
 from tests.support.fading import NO_FOCUS, remember_shrinking_texts, remember_with_half_a_link
 from tests.support.model_server import ModelServer, fails, says
@@ -60,7 +60,7 @@ def used(ada: AgentUnderTest, task: str = "compressor") -> list[Usage]:
     """Return the usage of a task, the earliest day first."""
     with ada.database.agent_transaction("ada") as connection:
         days = usage_by_day(connection, "ada", ada.clock().date().min, ada.clock().date())
-    return [each.usage for each in reversed(days) if each.use.task == task]
+    return [usage_in(each) for each in reversed(days) if each["task"] == task]
 
 
 def models_of_pass(ada: AgentUnderTest, number: int = 1) -> list[dict[str, Any]]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from memci.errors import InvalidInputError
-from memci.storage.reading.recall import EVERYTHING, Visibility, was_known
+from memci.storage.reading.recall import EVERYTHING, was_known
+from memci.storage.search.find import Restriction
 from tests.support.network import AgentUnderTest
 from tests.support.rebuilding import Rebuilding, is_same
 
@@ -71,13 +72,13 @@ def test_a_memory_that_a_switch_left_out_was_known_and_can_be_restored(
     rebuilding.run()
     assert set(ada.memories()) == {"heron"}
 
-    def known(word: str, sight: Visibility = EVERYTHING) -> bool:
+    def known(word: str, sight: Restriction = EVERYTHING) -> bool:
         with ada.database.agent_snapshot(ada.agent_id) as connection:
             return was_known(connection, ada.agent_id, [], [word], sight)
 
     assert known("kestrel")
     assert not known("osprey")  # no memory was made of it
-    assert not known("kestrel", Visibility(user_id="somebody else"))
+    assert not known("kestrel", Restriction(user_id="somebody else"))
     # The restored memory is in the next rebuilt network too.
     rebuilding.restore(lost)
     rebuilding.run()

@@ -106,7 +106,7 @@ def test_a_superseded_memory_ends_on_the_day_of_the_newer_speaker(reader: Reader
     alice.link(alice.entity("Ann"), old)
     alice.link(3, new)
     with reader.database.agent_transaction("alice") as connection:
-        supersede(connection, "alice", [old], by=new, until=WEST.astimezone(UTC), pass_number=0)
+        supersede(connection, "alice", [old], by=new, until=WEST.astimezone(UTC))
     recall = Recall(*reader.parts)
     found = recall.run("alice", RecallRequest(keywords=("Paris",), format="structured"))
     assert isinstance(found, RecallAnswer)

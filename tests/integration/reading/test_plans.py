@@ -20,7 +20,7 @@ from memci.schemas.reads import ContextRequest, RecallRequest, SearchRequest
 from memci.storage.messages import said_before
 from memci.storage.network.nodes import last_memories
 from memci.storage.reading.messages import last_session
-from memci.storage.reading.recall import Visibility, dangling_links, steps_from
+from memci.storage.reading.recall import dangling_links, steps_from
 from memci.storage.reading.snapshot_state import last_list_state
 from memci.storage.search.find import Restriction
 from memci.storage.session import Database
@@ -199,7 +199,9 @@ def test_a_miss_searches_its_agents_messages_by_index(crowded: Reader, sight: di
     some = Keywords.of(["w1 zzz", "w2 w3", "猫"], crowded.models, vector)
     none = Keywords.of([], crowded.models, vector[:0])
     request = RecallRequest(keywords=[], **sight)
-    viewer = Visibility(request.session_id, request.user_id, request.as_of)
+    viewer = Restriction(
+        session_id=request.session_id, user_id=request.user_id, as_of=request.as_of
+    )
     for keywords in (some, none):
 
         def read(keywords: Keywords = keywords) -> None:
@@ -221,7 +223,7 @@ def test_messages_to_erase_are_found_by_index(crowded: Reader, query: str):
 @pytest.mark.parametrize("sight", SIGHTS, ids=str)
 def test_links_to_forgotten_nodes_are_read_by_index(crowded: Reader, sight: dict[str, Any]):
     """This holds for a network of which most is forgotten, too."""
-    viewer = Visibility(sight.get("session_id"), sight.get("user_id"), sight.get("as_of"))
+    viewer = Restriction(**sight)
 
     def read() -> None:
         with crowded.database.agent_snapshot("big") as connection:
