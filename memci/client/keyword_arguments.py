@@ -7,9 +7,10 @@ from typing import Annotated, Any, Literal, TypeAlias, TypedDict
 from memci.domain.job import JobState
 from memci.domain.pages.page import Lifecycle
 from memci.domain.pages.window_text import Format
+from memci.domain.search.candidate import Channel, Source
 from memci.domain.session.plan import StepState
 from memci.schemas.messages import MessageIn
-from memci.schemas.reads import Channel, Filters, Source
+from memci.schemas.reads import Filters
 
 WindowFormat: TypeAlias = Format | Literal["markdown", "text", "native"]
 # A message in OpenAI's form, or as a schema.

@@ -58,38 +58,36 @@ class PageOut(Answer):
     user_id: str | None = Field(None, description="Visible only in this user's sessions; null: all")
 
 
-class PageChange(Answer):
-    """The effects of an operation: its page, other changed pages, and the tokens of the window."""
+class WindowEffect(Answer):
+    """The effect of an operation on the window: its tokens, and pages that were hidden to fit."""
 
-    page: PageOut
-    changed: list[str]
     tokens_before: int
     tokens_after: int
     over: int = Field(description=OVER)
     collapsed: list[str]
+
+
+class PageChange(WindowEffect):
+    """The effects of an operation: its page, other changed pages, and the tokens of the window."""
+
+    page: PageOut
+    changed: list[str]
     new_agent: bool = Field(
         False, description="This request created the agent: it is new, or its id is misspelt"
     )
     new_session: bool = Field(False, description=NEW_SESSION)
 
 
-class StepAnswer(Answer):
+class StepAnswer(WindowEffect):
     """The undone or redone operations, their pages, and the tokens of the window."""
 
     operations: list[str]
     changed: list[str]
-    tokens_before: int
-    tokens_after: int
-    over: int = Field(description=OVER)
-    collapsed: list[str]
 
 
-class CollapseAnswer(Answer):
+class CollapseAnswer(WindowEffect):
     """The hidden pages, in that order, and the tokens of the window."""
 
-    collapsed: list[str]
-    tokens_before: int
-    tokens_after: int
     over: int = Field(
         description="Tokens above max_tokens of pages that cannot be hidden; 0: it fits"
     )
@@ -253,10 +251,6 @@ class WindowAnswer(Answer):
         return [each.model_dump(mode="json") for each in self.messages]
 
 
-# A closed set that rules of the domain use too belongs to the surface as well.
-__all__ = ["PinKind"]
-
-
 PinNumber = Annotated[StrictInt, Field(ge=1, le=2**62)]
 
 
@@ -295,14 +289,10 @@ class PinOut(Answer):
     user_id: str | None = Field(None, description="Visible only in this user's sessions; null: all")
 
 
-class PinChange(Answer):
+class PinChange(WindowEffect):
     """The number of the pin, and the tokens of the window."""
 
     pin: int
-    tokens_before: int
-    tokens_after: int
-    over: int = Field(description=OVER)
-    collapsed: list[str]
 
 
 class PinList(Answer):

@@ -21,7 +21,8 @@ from matplotlib.ticker import MaxNLocator, NullLocator
 from numpy.typing import NDArray
 
 from memci.cli.output import shortened
-from memci.schemas.network import FadingAnswer, FadingMemory, RemovalReason
+from memci.domain.memory.node import RemovalReason
+from memci.schemas.network import FadingAnswer, FadingMemory
 
 # As a share of the panel's height.
 _NEAREST_TICKS = 0.07
