@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from memci.cli.output import printable
 from memci.domain.agent_id import LISTED, no_agent
@@ -22,6 +22,7 @@ from memci.errors import (
 if TYPE_CHECKING:
     from memci.client import Agent, Memci
     from memci.config.settings import Settings
+    from memci.schemas.base import Listing
     from memci.schemas.reads import Freshness
 
 
@@ -87,12 +88,7 @@ def agent_of(agent_id: str) -> Iterator[Agent]:
         yield memci.agent(agent_id)
 
 
-class _Page(Protocol):
-    @property
-    def next_cursor(self) -> str | None: ...
-
-
-PageT = TypeVar("PageT", bound=_Page)
+PageT = TypeVar("PageT", bound="Listing")
 
 
 def every_page(fetch: Callable[[str | None], PageT]) -> Iterator[PageT]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from memci.cli.output import counted, print_table, say, shortened
+from memci.cli.output import counted, listed, print_table, say, shortened
 from memci.errors import ConfigurationError, InvalidInputError
 from memci.schemas.trials import Trial, TrialContext, TrialsAnswer, TrialTotals
 
@@ -71,8 +71,7 @@ def _described(trial: Trial, context: TrialContext) -> str:
         parts.append(f"evidence {found} of {len(trial.evidence)}")
     own = [each for each in context.message_ids if each not in set(trial.both)]
     if own:
-        more = f" and {len(own) - _MOST_IDS} more" if len(own) > _MOST_IDS else ""
-        parts.append(f"only here {' '.join(own[:_MOST_IDS])}{more}")
+        parts.append(f"only here {listed(own, _MOST_IDS)}")
     return ", ".join(parts)
 
 

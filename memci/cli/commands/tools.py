@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from memci.cli.connection import client_for, explained, read_settings
-from memci.cli.options import AgentOption
+from memci.cli.options import AgentOption, SessionOption
 from memci.cli.output import print_json
 from memci.schemas.tools.format_names import ToolFormat
 
@@ -39,12 +39,7 @@ _TIMEOUT_S = 5.0
 def mcp(
     *,
     agent: AgentOption,
-    session: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ID", help="Session of the window (default: that of the last message)."
-        ),
-    ] = None,
+    session: SessionOption = None,
 ) -> None:
     """Serve an agent's tools and window over MCP.
 

@@ -15,7 +15,7 @@ from memci.broker.names import COMPRESS_QUEUE, LANE_QUEUE, READ_QUEUE, UPKEEP_QU
 from memci.broker.redis_queues import StrayQueue, printable_queue_name, stray_queues
 from memci.cli.connection import client_for
 from memci.cli.doctor.findings import Finding, Level, note, ok, wrong
-from memci.cli.output import counted
+from memci.cli.output import counted, listed
 from memci.cli.up.addresses import PARTS
 from memci.commands.rebuild import progress
 from memci.config.groups import OFFLINE
@@ -219,11 +219,10 @@ def _texts_finding(looked: int, missing: list[TextKey]) -> Finding:
     texts = counted(looked, "text")
     if not missing:
         return ok(_SUBJECT, f"{texts} checked, none is missing")
-    names = [f"{key.page} of {key.agent_id}" for key in missing[:_MOST_NAMED]]
+    names = [f"{key.page} of {key.agent_id}" for key in missing]
     return wrong(
         _SUBJECT,
-        f"{len(missing)} of {texts} cannot be read: {', '.join(names)}"
-        f"{', …' if len(missing) > _MOST_NAMED else ''}",
+        f"{len(missing)} of {texts} cannot be read: {listed(names, _MOST_NAMED)}",
         "restore them from a backup of the page store; or remove their pages for good with"
         " `memci erase --agent ID --page INDEX`",
     )

@@ -71,13 +71,9 @@ def flower_password(settings: Settings) -> tuple[str, str]:
     if settings.flower_password is not None:
         return settings.flower_password.get_secret_value(), "password as in MEMCI_FLOWER_PASSWORD"
     path = settings.data_dir / _FILE
-    return _stored_password(path), f"password in {path}"
-
-
-def _stored_password(path: Path) -> str:
     if not path.exists():
         write_private(path, new_password() + "\n", PLAIN)
-    return path.read_text(encoding="ascii").strip()
+    return path.read_text(encoding="ascii").strip(), f"password in {path}"
 
 
 _INTERRUPTED = 130
