@@ -5,10 +5,10 @@ from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterable
 from contextlib import asynccontextmanager
 from difflib import get_close_matches
 from tempfile import TemporaryFile
-from typing import IO, Annotated, Any, TypeAlias
+from typing import IO, Annotated, Any, TypeAlias, TypedDict
 from uuid import UUID
 
-from fastapi import Header, Path, Query
+from fastapi import Depends, Header, Path, Query
 from pydantic import BaseModel, Field, ValidationError, WithJsonSchema
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
@@ -155,6 +155,20 @@ Cursor: TypeAlias = Annotated[
     Query(description="next_cursor of the page before; none for the first page"),
 ]
 Limit: TypeAlias = Annotated[int, Query(ge=1, le=500)]
+
+
+class ListPage(TypedDict):
+    """The page of a list."""
+
+    cursor: str | None
+    limit: int
+
+
+async def _page(cursor: Cursor = None, limit: Limit = 100) -> ListPage:
+    return ListPage(cursor=cursor, limit=limit)
+
+
+Page: TypeAlias = Annotated[ListPage, Depends(_page)]
 AsOf: TypeAlias = Annotated[
     Instant | None,
     Query(description="What was believed then: ISO 8601, or an epoch number"),
@@ -190,8 +204,6 @@ IdempotencyKey: TypeAlias = Annotated[
 
 ARCHIVE_TYPE = "application/zip"
 _TYPES = frozenset({ARCHIVE_TYPE, "application/octet-stream"})
-# Each write goes to a thread, since disks make one wait.
-_WRITE_BYTES = 1024 * 1024
 
 
 @asynccontextmanager
@@ -206,13 +218,8 @@ async def uploaded(call: Call, *, max_bytes: int) -> AsyncIterator[IO[bytes]]:
         )
     message = f"expected an archive of at most {max_bytes} bytes"
     with TemporaryFile() as file:
-        buffer = bytearray()
         async for chunk in limited_chunks(call, max_bytes, message):
-            buffer += chunk
-            if len(buffer) >= _WRITE_BYTES:
-                await run_in_threadpool(file.write, bytes(buffer))
-                buffer.clear()
-        await run_in_threadpool(file.write, bytes(buffer))
+            await run_in_threadpool(file.write, chunk)  # since disks make one wait
         file.seek(0)
         yield file
 
@@ -221,23 +228,19 @@ async def uploaded(call: Call, *, max_bytes: int) -> AsyncIterator[IO[bytes]]:
 _OVERHEAD_BYTES = 64 * 1024
 _MOST_FIELDS = 8
 
+
+class _DocumentForm(BaseModel):
+    """A file as a document."""
+
+    file: bytes
+    name: str = Field("", description="Such as docs/guide.md (default: the file's)")
+
+
 _REQUEST_BODY = {
     "requestBody": {
         "required": True,
         "content": {
-            "multipart/form-data": {
-                "schema": {
-                    "type": "object",
-                    "required": ["file"],
-                    "properties": {
-                        "file": {"type": "string", "format": "binary"},
-                        "name": {
-                            "type": "string",
-                            "description": "Such as docs/guide.md (default: the file's)",
-                        },
-                    },
-                }
-            },
+            "multipart/form-data": {"schema": _DocumentForm.model_json_schema()},
             "application/json": {"schema": DocumentRequest.model_json_schema()},
         },
     }
