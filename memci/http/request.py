@@ -108,12 +108,6 @@ class Call(Request):
         for name in names:
             authorize(self.state.key, Scope.READ, collection_owner(name))
 
-    @property
-    def key_agents(self) -> str:
-        """The pattern of the key's agents."""
-        agents: str = self.state.agents
-        return agents
-
 
 async def limited_chunks(
     request: Request, max_bytes: int, message: str

@@ -16,7 +16,6 @@ from typing import NamedTuple
 from uuid import UUID
 
 from memci import embedded
-from memci.cli.commands.recall import REASONS
 from memci.cli.commands.search import print_context
 from memci.cli.demo.stories import DEPTH, STORIES, TIMEOUT_S, DemoAgent, Screen
 from memci.cli.output import bar, shortened, working
@@ -24,7 +23,7 @@ from memci.cli.up.supervisor import Interrupts
 from memci.client import Memci
 from memci.config.settings import Settings
 from memci.domain.job import JobState
-from memci.domain.memory.recall import Miss
+from memci.domain.memory.recall import Miss, miss_entry
 from memci.embedded.files import free_port
 from memci.errors import MemciError
 from memci.language.detection import Language
@@ -212,7 +211,7 @@ def _print_recall(found: RecallAnswer, screen: Screen) -> None:
     for gone in found.forgotten:
         screen.say(f"[forgotten] {gone.relation}: {gone.hint}", style="yellow")
     if found.miss is not None:
-        screen.say(f"({REASONS[Language.ENGLISH][found.miss]})", style="dim")
+        screen.say(miss_entry(found.miss, Language.ENGLISH), style="dim")
 
 
 _READY = "memci is ready"

@@ -21,7 +21,7 @@ job_routes = Routes("jobs")
 @routes.read.get("/agents")
 def list_agents(call: Call, page: Page) -> schemas.AgentList:
     """List the agents that the key is for, by id."""
-    return call.runtime.listings.agents(pattern=call.key_agents, **page)
+    return call.runtime.listings.agents(pattern=call.state.agents, **page)
 
 
 @routes.read.get("/agents/{agent}")

@@ -106,7 +106,7 @@ def clear_collection(collection: CollectionName, prefix: AllOf, call: Call) -> D
 @routes.read.get("/collections")
 def list_collections(call: Call, page: Page) -> CollectionList:
     """List the collections that the key is for, by name."""
-    return call.runtime.listings.collections(patterns=call.key_agents, **page)
+    return call.runtime.listings.collections(patterns=call.state.agents, **page)
 
 
 async def _add(call: Call, owner: str) -> DocumentAnswer:
