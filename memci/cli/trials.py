@@ -112,6 +112,7 @@ class TrialSettings:
 def read_trial_settings(path: Path) -> TrialSettings:
     """Read a file; raise ``InvalidInputError`` for a fault in it."""
     from memci.config.toml_tables import as_settings
+    from memci.config.unknown_names import misspelt_in
     from memci.schemas.reads import ContextRequest
 
     try:
@@ -122,7 +123,8 @@ def read_trial_settings(path: Path) -> TrialSettings:
         raise InvalidInputError(f"{path} is not TOML: {error}") from None
     options = content.pop(_TABLE, {})
     known = sorted(ContextRequest.model_fields.keys() - _RECORDED)
-    _check_settings(path, content, known)
+    for each in misspelt_in(content, str(path)):
+        raise InvalidInputError(str(each))
     if not isinstance(options, dict):
         raise InvalidInputError(f"{path}: [{_TABLE}] is a table of options of a context request")
     for name in sorted(options.keys() - set(known)):
@@ -131,30 +133,6 @@ def read_trial_settings(path: Path) -> TrialSettings:
         )
     values = {name: value for name, value in as_settings(content).items() if name not in _PLACES}
     return TrialSettings(path, values, options)
-
-
-def _check_settings(path: Path, content: dict[str, Any], options: list[str]) -> None:
-    """Raise ``InvalidInputError`` for an unknown setting, with the nearest known name."""
-    from memci.config.settings import Settings
-    from memci.config.toml_tables import TABLES, known_places, unknown_places
-    from memci.config.unknown_names import nearest_name
-
-    names = {*Settings.model_fields, *TABLES}
-    for name in sorted(content.keys() - names):
-        meant = nearest_name(name.lower(), names)
-        option = None if meant else nearest_name(name.lower(), options)
-        raise InvalidInputError(f"{path}: {name!r} is no setting; {_hint(meant, option)}")
-    for place in unknown_places(content):
-        meant = nearest_name(place.lower(), known_places())
-        raise InvalidInputError(f"{path}: {place!r} is no setting; {_hint(meant, None)}")
-
-
-def _hint(setting: str | None, option: str | None) -> str:
-    if setting:
-        return f"did you mean {setting!r}?"
-    if option:
-        return f"did you mean {option!r} in [{_TABLE}]?"
-    return "see docs/reference/settings.md"
 
 
 def append_question(

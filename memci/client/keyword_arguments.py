@@ -47,12 +47,10 @@ class SeenOptions(TypedDict, total=False):
     format: Annotated[WindowFormat, "How it is written; tokens are counted in it"]
 
 
-class WindowOptions(TypedDict, total=False):
-    """The session, size and format of a window."""
+class WindowOptions(SeenOptions, total=False):
+    """The session, format and size of a window."""
 
-    session_id: Annotated[str | None, "Whose window; none: that of the last message"]
     budget_tokens: Annotated[int | None, "At most so many; none: the agent's `window_max_tokens`"]
-    format: Annotated[WindowFormat, "How it is written"]
 
 
 class AppendOptions(TypedDict, total=False):

@@ -191,34 +191,22 @@ def page_out(rendering: Rendering, index: str) -> PageOut:
     if index in {tree.counters.archive, tree.segment_of(page).root}:
         page = replace(page, name=rendering.writer.name(tree, page))
     children = rendering.visible.count_children(tree[index])
-    return _page_out(page, tree.lifecycle(index), page_state(tree, index), children)
+    lifecycle, state = tree.lifecycle(index), page_state(tree, index)
+    return _page_out(page, lifecycle=lifecycle, state=state, children=children)
 
 
 def removed_out(page: Page, children: int) -> PageOut:
     """Return a removed page with its number of direct children."""
-    return _page_out(page, Lifecycle.COLD_ARCHIVED, PageState.REMOVED, children)
+    gone, state = Lifecycle.COLD_ARCHIVED, PageState.REMOVED
+    return _page_out(page, lifecycle=gone, state=state, children=children)
 
 
-def _page_out(page: Page, lifecycle: Lifecycle, state: PageState, children: int) -> PageOut:
-    span = page.span
-    return PageOut(
-        index=page.index,
-        kind=page.kind,
-        segment=page.segment,
-        parent=page.parent,
-        name=page.name,
-        description=page.description,
-        expanded=page.expanded,
-        lifecycle=lifecycle,
-        state=state,
-        pinned=page.pinned,
-        children=children,
-        session_id=span.session_id if span else None,
-        first_seq=span.first_seq if span else None,
-        last_seq=span.last_seq if span else None,
-        recalls=page.recalls.count,
-        user_id=page.user_id,
-    )
+def _page_out(page: Page, **state: Any) -> PageOut:
+    """Return a page: its own fields, those of its span, and its state."""
+    known = {
+        name: getattr(page, name, getattr(page.span, name, None)) for name in PageOut.model_fields
+    }
+    return PageOut(**known | {"recalls": page.recalls.count} | state)
 
 
 def segment_out(segment: Segment) -> SegmentOut:

@@ -58,8 +58,8 @@ def parse_json_lines(text: str) -> Parsed:
 def is_value(line: str) -> bool:
     """Return True if a line is a JSON value."""
     try:
-        json.loads(line)
-    except (ValueError, RecursionError):
+        load(line)
+    except BadFileError:
         return False
     return True
 
@@ -115,7 +115,7 @@ def detect(text: str) -> FileFormat:
         first_line = next(line for line in text.split("\n") if line.strip())
         return FileFormat.JSONL if is_value(first_line) else FileFormat.JSON
     first_line = next(line for line in text.splitlines() if line.strip())
-    if start == "[" and not chat_text.starts_message(first_line):
+    if start == "[" and not chat_text.match_line(first_line):
         return FileFormat.JSON
     return FileFormat.TEXT
 

@@ -14,6 +14,7 @@ from memci.cli.up.supervisor import Interrupts, Observer, Supervisor, open_board
 from memci.config.settings import Settings
 from memci.embedded import Servers
 from memci.embedded.files import PLAIN, new_password, write_private
+from memci.embedded.owner import Addresses as ServerAddresses
 from memci.embedded.owner import addresses_of, owner_of
 from memci.errors import ConfigurationError
 from memci.smallmodel.registry import build_small_models
@@ -43,7 +44,7 @@ def check_embedder(settings: Settings, database_url: str) -> None:
 
 
 def part_environment(
-    *, database_url: str, broker_url: str, flower_password: str, addresses: Addresses
+    servers: ServerAddresses, flower_password: str, addresses: Addresses
 ) -> Mapping[str, str]:
     """Return the environment of every part: this process's own, with these values set."""
     here = str(Path(sys.executable).parent)
@@ -55,8 +56,8 @@ def part_environment(
         # `python` and `celery` are those of this interpreter.
         "PATH": os.pathsep.join([here, os.environ.get("PATH", os.defpath)]),
         "PYTHONUNBUFFERED": "1",
-        "MEMCI_DATABASE_URL": database_url,
-        "MEMCI_BROKER_URL": broker_url,
+        "MEMCI_DATABASE_URL": servers.database_url,
+        "MEMCI_BROKER_URL": servers.broker_url,
         "MEMCI_FLOWER_PASSWORD": flower_password,
         "MEMCI_PORT": str(addresses.port),
         "MEMCI_FLOWER_PORT": str(addresses.flower_port),
@@ -116,12 +117,7 @@ def _run(
     upgrade(urls.database_url)
     check_embedder(settings, urls.database_url)
     password, where = flower_password(settings)
-    environment = part_environment(
-        database_url=urls.database_url,
-        broker_url=urls.broker_url,
-        flower_password=password,
-        addresses=addresses,
-    )
+    environment = part_environment(urls, password, addresses)
     logs = settings.data_dir / "logs"
     logs.mkdir(mode=0o700, exist_ok=True)
     parts = [

@@ -61,6 +61,7 @@ def _change(
         page=context.out(page),
         changed=[each.index for each in edits],
         **dict(context.effect(before)),
+        new_agent=context.is_new_agent,
         new_session=context.tree.viewer.names_new_session,
     )
 

@@ -131,6 +131,7 @@ class OperationContext:
     agent_id: str
     actor: Actor
     workspace: Workspace
+    is_new_agent: bool = False  # created by this request: its id may be misspelt
     operations: list[str] = field(default_factory=list)  # their names, for the undo step
     undone_steps: dict[int, bool] = field(default_factory=dict)  # by step number: undone now?
     _edits: list[Edit] = field(default_factory=list)
