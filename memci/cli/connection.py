@@ -93,13 +93,11 @@ PageT = TypeVar("PageT", bound="Listing")
 
 def every_page(fetch: Callable[[str | None], PageT]) -> Iterator[PageT]:
     """Yield all pages of a list; ``fetch`` takes the cursor of a page."""
-    cursor = None
-    while True:
-        page = fetch(cursor)
+    page = fetch(None)
+    yield page
+    while page.next_cursor is not None:
+        page = fetch(page.next_cursor)
         yield page
-        cursor = page.next_cursor
-        if cursor is None:
-            return
 
 
 def check_written(agent_id: str, answer: Freshness) -> None:

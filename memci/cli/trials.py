@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -162,32 +162,27 @@ def append_question(
 
 def read_questions(path: Path) -> list[RecordedQuestion]:
     """Read a file of questions; raise ``InvalidInputError`` with the number of a bad line."""
+    from pydantic import ValidationError
+
+    from memci.schemas.trials import RecordedQuestion
+
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except UnicodeDecodeError:
         raise InvalidInputError(f"{path} is not UTF-8 text") from None
     except OSError as error:
         raise InvalidInputError(f"{path} cannot be read: {error.strerror}") from None
-    questions = list(_questions(path, lines))
+    questions: list[RecordedQuestion] = []
+    for number, line in enumerate(lines, start=1):
+        try:
+            questions += [RecordedQuestion.model_validate_json(line)] if line.strip() else []
+        except ValidationError as error:
+            raise InvalidInputError(f"{path}, line {number}: {first_fault(error)}") from None
     if not questions:
         raise InvalidInputError(
             f"{path} has no questions: `memci context QUERY --agent ID --record {path}` adds one"
         )
     return questions
-
-
-def _questions(path: Path, lines: list[str]) -> Iterator[RecordedQuestion]:
-    from pydantic import ValidationError
-
-    from memci.schemas.trials import RecordedQuestion
-
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        try:
-            yield RecordedQuestion.model_validate_json(line)
-        except ValidationError as error:
-            raise InvalidInputError(f"{path}, line {number}: {first_fault(error)}") from None
 
 
 def first_fault(error: ValidationError) -> str:

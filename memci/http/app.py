@@ -26,7 +26,7 @@ from memci.http.routers import (
     network,
     pages,
 )
-from memci.http.routing import Edge
+from memci.http.routing import Edge, Routes
 from memci.runtime import Runtime, tune_garbage_collection
 from memci.storage.diagnosis import lane_gauges
 from memci.storage.session import Connection
@@ -34,20 +34,8 @@ from memci.storage.usage import total_usage
 from memci.telemetry.metrics import HttpMetrics, LaneCollector, ModelCollector
 
 T = TypeVar("T")
-_ROUTES = (
-    memory.message_routes,
-    memory.routes,
-    agents.routes,
-    agents.job_routes,
-    erasing.routes,
-    erasing.transfer_routes,
-    network.routes,
-    pages.routes,
-    pages.tool_routes,
-    documents.routes,
-    frameworks.item_routes,
-    frameworks.thread_routes,
-)
+# Modules whose ``Routes`` are served, in the order of the documentation.
+_SUBJECTS = (memory, agents, erasing, network, pages, documents, frameworks)
 
 
 def create_app(runtime: Runtime) -> FastAPI:
@@ -64,8 +52,11 @@ def create_app(runtime: Runtime) -> FastAPI:
     app.state.closing = []  # functions to await before the event loop ends
     app.add_middleware(Edge, metrics=metrics, traces=runtime.traces)
     problems.install(app)
-    for router in (*(each for routes in _ROUTES for each in routes.all), health.router):
-        app.router.routes.extend(router.routes)
+    found = [each for subject in _SUBJECTS for each in vars(subject).values()]
+    for routes in (each for each in found if isinstance(each, Routes)):
+        for router in routes.all:
+            app.router.routes.extend(router.routes)
+    app.router.routes.extend(health.router.routes)
     app.router.routes.append(agent_tools.route)
     if runtime.settings.proxy_upstream_url is None:
         app.router.routes.append(WITHOUT_PROVIDER)

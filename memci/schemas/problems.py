@@ -78,9 +78,7 @@ def problem_of(error: errors.MemciError) -> Problem:
         title=kind.title,
         status=kind.status,
         detail=str(error) if public else f"{kind.title.lower()}; the server's log says more",
-        field=error.field
-        if isinstance(error, (errors.InvalidInputError, errors.ErasedError))
-        else None,
+        field=getattr(error, "field", None),
         errors=_erased_messages(error) if isinstance(error, errors.ErasedError) else None,
         needs=error.needs or None if isinstance(error, errors.BudgetTooSmallError) else None,
     )
