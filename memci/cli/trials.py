@@ -94,11 +94,6 @@ class TrialSettings:
     values: dict[str, Any]
     options: dict[str, Any]
 
-    @property
-    def name(self) -> str:
-        """Name of the side in a trial."""
-        return self.path.name
-
     def over(self, **values: Any) -> Settings:
         """Return the settings; ``values`` win. ``ConfigurationError`` names file and setting."""
         from memci.config.settings import load_settings

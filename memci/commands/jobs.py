@@ -6,9 +6,10 @@ from uuid import UUID
 from memci.broker.wakeup import Wakeups
 from memci.message import AppendLimits
 from memci.queue import broker_intake, lane_control
+from memci.queue.lane_control import LaneState
 from memci.schemas.agents import LaneAnswer
 from memci.storage import messages
-from memci.storage.session import Connection, Database
+from memci.storage.session import Database
 
 
 def cancel(database: Database, wakeups: Wakeups, agent_id: str, job_id: UUID) -> None:
@@ -72,11 +73,7 @@ def cancel_compression(database: Database, agent_id: str) -> LaneAnswer:
     return _change(database, agent_id, lane_control.cancel_compression)
 
 
-def _change(
-    database: Database,
-    agent_id: str,
-    change: Callable[[Connection, str], lane_control.LaneState],
-) -> LaneAnswer:
+def _change(database: Database, agent_id: str, change: Callable[..., LaneState]) -> LaneAnswer:
     with database.lane_transaction() as connection:
         state = change(connection, agent_id)
     return LaneAnswer(agent_id=agent_id, paused=state.paused, halted_by=state.halted_by)

@@ -50,11 +50,6 @@ def answer_error(error: errors.MemciError) -> Response:
     return answer(problem, _headers(error, problem.status))
 
 
-def internal_error() -> Response:
-    """Return the answer to an unexpected error, without details."""
-    return answer(problems.problem_of(errors.MemciError()))
-
-
 def _headers(error: errors.MemciError, status: int) -> dict[str, str]:
     if isinstance(error, errors.UnauthorizedError):
         return {"WWW-Authenticate": "Bearer"}

@@ -85,17 +85,11 @@ class Call(Request):
         runtime: Runtime = self.app.state.runtime
         return runtime
 
-    @property
-    def traceparent(self) -> str | None:
-        """The trace span of this request."""
-        traceparent: str | None = self.state.traceparent
-        return traceparent
-
     def ask(self, use: ReadUse, agent_id: str, body: BaseModel | None) -> dict[str, Any]:
         """Let a context worker answer; raises as ``Reads.call``."""
         request = body.model_dump(mode="json", exclude_unset=True) if body else {}
-        if self.traceparent is not None:
-            request["traceparent"] = self.traceparent
+        if self.state.traceparent is not None:
+            request["traceparent"] = self.state.traceparent
         wait_ms = body.wait_ms if isinstance(body, Fresh) else 0
         return self.runtime.reads.call(use, agent_id, request, wait_ms=wait_ms)
 
@@ -178,14 +172,10 @@ WindowFormat: TypeAlias = Annotated[
 ]
 _KEY_PATTERN = r"^[\x21-\x7e]{1,255}$"
 
-
-_KEY_EXPECTED = "1 to 255 visible ASCII characters, without blanks"
-
-
 IdempotencyKey: TypeAlias = Annotated[
     Annotated[
         str,
-        matching(_KEY_PATTERN, _KEY_EXPECTED),
+        matching(_KEY_PATTERN, "1 to 255 visible ASCII characters, without blanks"),
         WithJsonSchema({"type": "string", "pattern": _KEY_PATTERN}),
     ]
     | None,

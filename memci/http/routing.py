@@ -18,10 +18,10 @@ from starlette.types import Scope as AsgiScope
 from structlog.contextvars import bind_contextvars
 
 from memci.api_keys import Scope
-from memci.errors import InvalidInputError
+from memci.errors import InvalidInputError, MemciError
 from memci.http.auth import Gate
 from memci.http.documentation import problems
-from memci.http.problems import answer_error, internal_error
+from memci.http.problems import answer_error
 from memci.http.request import Call, check_query
 from memci.telemetry.metrics import HttpMetrics
 from memci.telemetry.traces import Traces, valid_traceparent
@@ -148,7 +148,7 @@ class Edge:
             _log.exception("request failed", method=scope["method"], route=_route(scope))
             if status:
                 raise  # half an answer is out: let the server cut the connection
-            await internal_error()(scope, receive, watched)
+            await answer_error(MemciError())(scope, receive, watched)  # without details
         finally:
             elapsed = time.perf_counter() - started
             self._metrics.observe(_method(scope), _route(scope), status, elapsed)

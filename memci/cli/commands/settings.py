@@ -178,7 +178,7 @@ def _run_trials(
         check_migrations(one.database)
         questions = load(one.database)
         first, second = (
-            TrialSide(side.name, runtime.readings.assemble, side.options)
+            TrialSide(side.path.name, runtime.readings.assemble, side.options)
             for side, runtime in zip(sides, (one, other), strict=True)
         )
         for side, settings in zip((first, second), sides, strict=True):

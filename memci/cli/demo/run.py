@@ -19,7 +19,7 @@ from memci import embedded
 from memci.cli.commands.search import print_context
 from memci.cli.demo.stories import DEPTH, STORIES, TIMEOUT_S, DemoAgent, Screen
 from memci.cli.output import bar, shortened, working
-from memci.cli.up.supervisor import Interrupts
+from memci.cli.up.supervisor import INTERRUPTED, Interrupts
 from memci.client import Memci
 from memci.config.settings import Settings
 from memci.domain.job import JobState
@@ -322,9 +322,6 @@ def _remove(folder: Path) -> None:
         shutil.rmtree(home)
 
 
-_INTERRUPTED = 130
-
-
 def run_demo(settings: Settings) -> int:
     """Run the demo; return the exit code."""
     screen = Screen()
@@ -334,7 +331,7 @@ def run_demo(settings: Settings) -> int:
             _run_steps(settings, interrupts, screen)
     except KeyboardInterrupt:
         screen.say("Stopped; the demo's folder is removed.")
-        return _INTERRUPTED
+        return INTERRUPTED
     screen.say(
         f"That was memci, in {time.monotonic() - began:.0f} seconds. `memci up` starts yours."
     )

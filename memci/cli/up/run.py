@@ -10,7 +10,7 @@ from memci import __version__, embedded
 from memci.cli.output import console
 from memci.cli.up.addresses import PARTS, Addresses, choose_addresses
 from memci.cli.up.part import Part, PartLog, Readiness
-from memci.cli.up.supervisor import Interrupts, Observer, Supervisor, open_board
+from memci.cli.up.supervisor import INTERRUPTED, Interrupts, Observer, Supervisor, open_board
 from memci.config.settings import Settings
 from memci.embedded import Servers
 from memci.embedded.files import PLAIN, new_password, write_private
@@ -64,20 +64,14 @@ def part_environment(
     }
 
 
-_FILE = "flower.password"
-
-
 def flower_password(settings: Settings) -> tuple[str, str]:
     """Return the password, and a phrase that says where it is stored."""
     if settings.flower_password is not None:
         return settings.flower_password.get_secret_value(), "password as in MEMCI_FLOWER_PASSWORD"
-    path = settings.data_dir / _FILE
+    path = settings.data_dir / "flower.password"
     if not path.exists():
         write_private(path, new_password() + "\n", PLAIN)
     return path.read_text(encoding="ascii").strip(), f"password in {path}"
-
-
-_INTERRUPTED = 130
 
 
 def run_everything(settings: Settings) -> int:
@@ -89,7 +83,7 @@ def run_everything(settings: Settings) -> int:
         with Interrupts() as interrupts, _servers(settings) as servers:
             return _run(settings, addresses, servers, interrupts)
     except KeyboardInterrupt:
-        return _INTERRUPTED
+        return INTERRUPTED
 
 
 @contextmanager

@@ -117,7 +117,7 @@ async def _add(call: Call, owner: str) -> DocumentAnswer:
     def run() -> DocumentAnswer:
         new = documents.new_document(name, body, max_bytes=most)
         return documents.add(
-            runtime.database, runtime.wakeups, owner, new, traceparent=call.traceparent
+            runtime.database, runtime.wakeups, owner, new, traceparent=call.state.traceparent
         )
 
     return await run_in_threadpool(run)

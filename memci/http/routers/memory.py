@@ -36,7 +36,7 @@ async def append_messages(
             skip_erased=body.skip_erased,
             source=JobSource.HTTP,
             key=idempotency_key,
-            traceparent=call.traceparent,
+            traceparent=call.state.traceparent,
         )
     )
 
