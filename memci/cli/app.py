@@ -50,88 +50,73 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
 )
 
-COMMANDS: dict[str, Callable[..., Any]] = {
-    "up": services.up,
-    "demo": services.demo,
-    "doctor": services.doctor,
-    "remember": remember.remember,
-    "recall": recall.recall,
-    "search": search.search,
-    "context": search.context,
-    "erase": erase.erase,
-    "tools": tools.tools,
-    "mcp": tools.mcp,
-}
-GROUPS: dict[str, tuple[str, dict[str, Callable[..., Any]]]] = {
+COMMANDS: tuple[Callable[..., Any], ...] = (
+    services.up,
+    services.demo,
+    services.doctor,
+    remember.remember,
+    recall.recall,
+    search.search,
+    search.context,
+    erase.erase,
+    tools.tools,
+    tools.mcp,
+)
+GROUPS: dict[str, tuple[str, tuple[Callable[..., Any], ...]]] = {
     "agents": (
         "List, show, configure, pause, export and import agents.",
-        {
-            "list": agents.list_agents,
-            "show": agents.show,
-            "usage": agents.usage,
-            "settings": agents.settings,
-            "pause": agents.pause,
-            "resume": agents.resume,
-            "export": agents.export,
-            "import": agents.import_,
-        },
+        (
+            agents.list_agents,
+            agents.show,
+            agents.usage,
+            agents.settings,
+            agents.pause,
+            agents.resume,
+            agents.export,
+            agents.import_,
+        ),
     ),
     "memory": (
         "Show and change a memory network.",
-        {
-            "nodes": network.nodes,
-            "watch": network.watch,
-            "plot": network.plot,
-            "focus": memory.focus,
-            "history": memory.history,
-            "compress": memory.compress,
-            "consolidate": memory.consolidate,
-            "restore": memory.restore,
-            "rebuild": rebuild.rebuild,
-        },
+        (
+            network.nodes,
+            network.watch,
+            network.plot,
+            memory.focus,
+            memory.history,
+            memory.compress,
+            memory.consolidate,
+            memory.restore,
+            rebuild.rebuild,
+        ),
     ),
     "sessions": (
         "List, end and hand over sessions, and show their summaries.",
-        {
-            "list": sessions.list_sessions,
-            "end": sessions.end,
-            "summaries": sessions.summaries,
-            "handover": sessions.handover,
-        },
+        (sessions.list_sessions, sessions.end, sessions.summaries, sessions.handover),
     ),
     "jobs": (
         "List jobs, run them again, discard or cancel them.",
-        {
-            "list": jobs.list_jobs,
-            "show": jobs.show,
-            "retry": jobs.retry,
-            "discard": jobs.discard,
-            "cancel": jobs.cancel,
-        },
+        (jobs.list_jobs, jobs.show, jobs.retry, jobs.discard, jobs.cancel),
     ),
     "documents": (
         "Index files and code, for one agent or for a collection.",
-        {
-            "index": documents.index,
-            "list": documents.list_documents,
-            "remove": documents.remove,
-            "collections": documents.collections,
-        },
+        (documents.index, documents.list_documents, documents.remove, documents.collections),
     ),
     "settings": (
         "Show the settings, and compare two sets of them.",
-        {"show": settings.show, "env": settings.env, "compare": settings.compare},
+        (settings.show, settings.env, settings.compare),
     ),
-    "keys": ("Create API keys.", {"new": settings.new_api_key}),
+    "keys": ("Create API keys.", (settings.new_api_key,)),
     "db": (
         "Upgrade the database, and embed all texts again.",
-        {
-            "upgrade": database.upgrade_database,
-            "status": database.status,
-            "reembed": database.reembed,
-        },
+        (database.upgrade_database, database.status, database.reembed),
     ),
 }
+
+
+def name_of(command: Callable[..., Any]) -> str:
+    """Return the name of a command: the first word of its function's name."""
+    return command.__name__.partition("_")[0]
 
 
 def _print_version(requested: bool) -> None:  # noqa: FBT001 - Typer calls it with the option's value
@@ -153,12 +138,12 @@ def _root(
     del version  # its callback has printed it
 
 
-for _name, _command in COMMANDS.items():
-    app.command(_name)(_command)
+for _command in COMMANDS:
+    app.command(name_of(_command))(_command)
 for _name, (_help, _commands) in GROUPS.items():
     _group = typer.Typer(help=_help, no_args_is_help=True, rich_markup_mode=None)
-    for _own_name, _command in _commands.items():
-        _group.command(_own_name)(_command)
+    for _command in _commands:
+        _group.command(name_of(_command))(_command)
     app.add_typer(_group, name=_name)
 app.add_typer(pages.app, name="pages")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from memci.cli.output import printable
 from memci.domain.agent_id import LISTED, no_agent
@@ -22,6 +22,7 @@ from memci.errors import (
 if TYPE_CHECKING:
     from memci.client import Agent, Memci
     from memci.config.settings import Settings
+    from memci.schemas.base import Listing
     from memci.schemas.reads import Freshness
 
 
@@ -87,23 +88,16 @@ def agent_of(agent_id: str) -> Iterator[Agent]:
         yield memci.agent(agent_id)
 
 
-class _Page(Protocol):
-    @property
-    def next_cursor(self) -> str | None: ...
-
-
-PageT = TypeVar("PageT", bound=_Page)
+PageT = TypeVar("PageT", bound="Listing")
 
 
 def every_page(fetch: Callable[[str | None], PageT]) -> Iterator[PageT]:
     """Yield all pages of a list; ``fetch`` takes the cursor of a page."""
-    cursor = None
-    while True:
-        page = fetch(cursor)
+    page = fetch(None)
+    yield page
+    while page.next_cursor is not None:
+        page = fetch(page.next_cursor)
         yield page
-        cursor = page.next_cursor
-        if cursor is None:
-            return
 
 
 def check_written(agent_id: str, answer: Freshness) -> None:

@@ -18,6 +18,10 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for progra
 UserOption = Annotated[
     str | None, typer.Option("--user", metavar="ID", help="Only what was said with this user.")
 ]
+SessionOption = Annotated[
+    str | None,
+    typer.Option("--session", metavar="ID", help="Session (default: that of the last message)."),
+]
 # As commands print times, and other common forms.
 _DAYS = ["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S"]
 _ZONED = ["%Y-%m-%d %H:%M:%S%z", "%Y-%m-%dT%H:%M:%S%z"]
@@ -93,7 +97,7 @@ TagsOption = Annotated[
 MetadataOption = Annotated[
     list[str] | None,
     typer.Option(
-        "--metadata", metavar="KEY=VALUE", help="Only messages with all these values (repeatable)."
+        "--metadata", metavar="NAME=VALUE", help="Only messages with all these values (repeatable)."
     ),
 ]
 
@@ -102,16 +106,16 @@ def filters_of(*, metadata: Iterable[str] | None, **given: object) -> dict[str, 
     """Return the filters that are not empty; None without any."""
     filters = {name: value for name, value in given.items() if value}
     if metadata:
-        filters["metadata"] = dict(map(_pair, metadata))
+        filters["metadata"] = dict(assignment(each, "--metadata") for each in metadata)
     return filters or None
 
 
-def _pair(written: str) -> tuple[str, Any]:
-    """Parse ``KEY=VALUE``; a value that is not JSON is text."""
-    key, equals, value = written.partition("=")
-    if not (key and equals):
-        raise InvalidInputError(f"expected KEY=VALUE, not {written!r}", field="--metadata")
+def assignment(written: str, field: str) -> tuple[str, Any]:
+    """Parse ``NAME=VALUE`` of an argument; a value that is not JSON is text."""
+    name, equals, value = written.partition("=")
+    if not (name and equals):
+        raise InvalidInputError(f"expected NAME=VALUE, not {written!r}", field=field)
     try:
-        return key, json.loads(value)
+        return name, json.loads(value, parse_constant=str)  # NaN is not JSON
     except ValueError:
-        return key, value
+        return name, value

@@ -54,9 +54,9 @@ def hint(text: str) -> None:
 
 
 @contextmanager
-def working(what: str, screen: Console | None = None) -> Iterator[None]:
-    """Show a spinner until the block ends, if the screen (stderr) is a terminal."""
-    screen = screen or console(stderr=True)
+def working(what: str) -> Iterator[None]:
+    """Show a spinner on stderr until the block ends, if that is a terminal."""
+    screen = console(stderr=True)
     if not screen.is_terminal:
         yield
         return
@@ -178,6 +178,12 @@ def printable(text: str) -> str:
 def counted(count: int, noun: str, plural: str | None = None) -> str:
     """Return a number with its noun: "1 job", "2 jobs"."""
     return f"{count} {noun}" if count == 1 else f"{count} {plural or noun + 's'}"
+
+
+def listed(names: Sequence[str], most: int) -> str:
+    """Return the first ``most`` names, and the number of the others."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 def hint_pending(count: int) -> None:

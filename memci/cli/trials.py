@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from memci.cli.output import counted, print_table, say, shortened
+from memci.cli.output import counted, listed, print_table, say, shortened
 from memci.errors import ConfigurationError, InvalidInputError
 from memci.schemas.trials import Trial, TrialContext, TrialsAnswer, TrialTotals
 
@@ -71,8 +71,7 @@ def _described(trial: Trial, context: TrialContext) -> str:
         parts.append(f"evidence {found} of {len(trial.evidence)}")
     own = [each for each in context.message_ids if each not in set(trial.both)]
     if own:
-        more = f" and {len(own) - _MOST_IDS} more" if len(own) > _MOST_IDS else ""
-        parts.append(f"only here {' '.join(own[:_MOST_IDS])}{more}")
+        parts.append(f"only here {listed(own, _MOST_IDS)}")
     return ", ".join(parts)
 
 
@@ -95,11 +94,6 @@ class TrialSettings:
     values: dict[str, Any]
     options: dict[str, Any]
 
-    @property
-    def name(self) -> str:
-        """Name of the side in a trial."""
-        return self.path.name
-
     def over(self, **values: Any) -> Settings:
         """Return the settings; ``values`` win. ``ConfigurationError`` names file and setting."""
         from memci.config.settings import load_settings
@@ -113,6 +107,7 @@ class TrialSettings:
 def read_trial_settings(path: Path) -> TrialSettings:
     """Read a file; raise ``InvalidInputError`` for a fault in it."""
     from memci.config.toml_tables import as_settings
+    from memci.config.unknown_names import misspelt_in
     from memci.schemas.reads import ContextRequest
 
     try:
@@ -123,7 +118,8 @@ def read_trial_settings(path: Path) -> TrialSettings:
         raise InvalidInputError(f"{path} is not TOML: {error}") from None
     options = content.pop(_TABLE, {})
     known = sorted(ContextRequest.model_fields.keys() - _RECORDED)
-    _check_settings(path, content, known)
+    for each in misspelt_in(content, str(path)):
+        raise InvalidInputError(str(each))
     if not isinstance(options, dict):
         raise InvalidInputError(f"{path}: [{_TABLE}] is a table of options of a context request")
     for name in sorted(options.keys() - set(known)):
@@ -132,30 +128,6 @@ def read_trial_settings(path: Path) -> TrialSettings:
         )
     values = {name: value for name, value in as_settings(content).items() if name not in _PLACES}
     return TrialSettings(path, values, options)
-
-
-def _check_settings(path: Path, content: dict[str, Any], options: list[str]) -> None:
-    """Raise ``InvalidInputError`` for an unknown setting, with the nearest known name."""
-    from memci.config.settings import Settings
-    from memci.config.toml_tables import TABLES, known_places, unknown_places
-    from memci.config.unknown_names import nearest_name
-
-    names = {*Settings.model_fields, *TABLES}
-    for name in sorted(content.keys() - names):
-        meant = nearest_name(name.lower(), names)
-        option = None if meant else nearest_name(name.lower(), options)
-        raise InvalidInputError(f"{path}: {name!r} is no setting; {_hint(meant, option)}")
-    for place in unknown_places(content):
-        meant = nearest_name(place.lower(), known_places())
-        raise InvalidInputError(f"{path}: {place!r} is no setting; {_hint(meant, None)}")
-
-
-def _hint(setting: str | None, option: str | None) -> str:
-    if setting:
-        return f"did you mean {setting!r}?"
-    if option:
-        return f"did you mean {option!r} in [{_TABLE}]?"
-    return "see docs/reference/settings.md"
 
 
 def append_question(
@@ -185,32 +157,27 @@ def append_question(
 
 def read_questions(path: Path) -> list[RecordedQuestion]:
     """Read a file of questions; raise ``InvalidInputError`` with the number of a bad line."""
+    from pydantic import ValidationError
+
+    from memci.schemas.trials import RecordedQuestion
+
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except UnicodeDecodeError:
         raise InvalidInputError(f"{path} is not UTF-8 text") from None
     except OSError as error:
         raise InvalidInputError(f"{path} cannot be read: {error.strerror}") from None
-    questions = list(_questions(path, lines))
+    questions: list[RecordedQuestion] = []
+    for number, line in enumerate(lines, start=1):
+        try:
+            questions += [RecordedQuestion.model_validate_json(line)] if line.strip() else []
+        except ValidationError as error:
+            raise InvalidInputError(f"{path}, line {number}: {first_fault(error)}") from None
     if not questions:
         raise InvalidInputError(
             f"{path} has no questions: `memci context QUERY --agent ID --record {path}` adds one"
         )
     return questions
-
-
-def _questions(path: Path, lines: list[str]) -> Iterator[RecordedQuestion]:
-    from pydantic import ValidationError
-
-    from memci.schemas.trials import RecordedQuestion
-
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        try:
-            yield RecordedQuestion.model_validate_json(line)
-        except ValidationError as error:
-            raise InvalidInputError(f"{path}, line {number}: {first_fault(error)}") from None
 
 
 def first_fault(error: ValidationError) -> str:

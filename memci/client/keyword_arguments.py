@@ -7,9 +7,10 @@ from typing import Annotated, Any, Literal, TypeAlias, TypedDict
 from memci.domain.job import JobState
 from memci.domain.pages.page import Lifecycle
 from memci.domain.pages.window_text import Format
+from memci.domain.search.candidate import Channel, Source
 from memci.domain.session.plan import StepState
 from memci.schemas.messages import MessageIn
-from memci.schemas.reads import Channel, Filters, Source
+from memci.schemas.reads import Filters
 
 WindowFormat: TypeAlias = Format | Literal["markdown", "text", "native"]
 # A message in OpenAI's form, or as a schema.
@@ -46,12 +47,10 @@ class SeenOptions(TypedDict, total=False):
     format: Annotated[WindowFormat, "How it is written; tokens are counted in it"]
 
 
-class WindowOptions(TypedDict, total=False):
-    """The session, size and format of a window."""
+class WindowOptions(SeenOptions, total=False):
+    """The session, format and size of a window."""
 
-    session_id: Annotated[str | None, "Whose window; none: that of the last message"]
     budget_tokens: Annotated[int | None, "At most so many; none: the agent's `window_max_tokens`"]
-    format: Annotated[WindowFormat, "How it is written"]
 
 
 class AppendOptions(TypedDict, total=False):

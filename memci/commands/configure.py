@@ -64,7 +64,7 @@ def show(pages: PageCommands, agent_id: str, defaults: Defaults) -> SettingsAnsw
         own = agents.own_parameters(connection, agent_id)
         if not own:
             agents.check_there(connection, agent_id)
-    return _answer(agent_id, own, defaults, warnings_of(pages, agent_id))
+    return _answer(pages, agent_id, own, defaults)
 
 
 def run(
@@ -83,15 +83,15 @@ def run(
             tree.lock_tree(connection, agent_id)
             pages.settle_in(connection, agent_id)
         agents.replace_parameters(connection, agent_id, values)
-    return _answer(agent_id, values, defaults, warnings_of(pages, agent_id))
+    return _answer(pages, agent_id, values, defaults)
 
 
 def _answer(
-    agent_id: str, values: Mapping[str, object], defaults: Defaults, warnings: list[str]
+    pages: PageCommands, agent_id: str, values: Mapping[str, object], defaults: Defaults
 ) -> SettingsAnswer:
     return SettingsAnswer(
         agent_id=agent_id,
         parameters=defaults.with_values(values),
         changed=sorted(values),
-        warnings=warnings,
+        warnings=warnings_of(pages, agent_id),
     )

@@ -12,6 +12,7 @@ from memci.broker.app import broker_errors
 from memci.broker.intake_queues import AgentQueues
 from memci.broker.wakeup import Wakeups
 from memci.commands.erase_search import Words, excerpt, preview_pages, preview_pins
+from memci.commands.pages.perform import PageCommands
 from memci.domain.job import JobKind, JobSource
 from memci.queue import mailbox
 from memci.queue.dead_letters import BEGINNING_LENGTH, ErasedMessages, drop_erased
@@ -153,6 +154,16 @@ def run(
         receipt = _write_receipt(connection, agent_id, body)
     _remove_texts(store, agent_id, texts, "the messages and pages are erased")
     return receipt
+
+
+def run_on_pages(
+    pages: PageCommands, wakeups: Wakeups, agent_id: str, selection: ErasureSelection
+) -> ReceiptAnswer:
+    """Do as ``run``, after messages were put onto pages."""
+    with suppress(errors.PageStoreError):
+        pages.settle(agent_id)  # so that little is left to be done with the lane locked
+    settle = pages.settle_in
+    return run(pages.database, pages.store, wakeups, agent_id, selection, settle=settle)
 
 
 def run_agent(

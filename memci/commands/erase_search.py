@@ -213,8 +213,6 @@ def preview_pins(
     database: Database, agent_id: str, numbers: Collection[int], words: Words | None
 ) -> list[PreviewedPin]:
     """Return the texts of pins for a preview."""
-    if not numbers:
-        return []
     with snapshot_of(database, agent_id) as connection:
         pins = read_pins(connection, agent_id).pins
     return [

@@ -1,10 +1,12 @@
 """Cancels, replays and discards jobs; pauses and resumes the lane of an agent (M17)."""
 
+from collections.abc import Callable
 from uuid import UUID
 
 from memci.broker.wakeup import Wakeups
 from memci.message import AppendLimits
 from memci.queue import broker_intake, lane_control
+from memci.queue.lane_control import LaneState
 from memci.schemas.agents import LaneAnswer
 from memci.storage import messages
 from memci.storage.session import Database
@@ -55,26 +57,23 @@ def discard(database: Database, wakeups: Wakeups, agent_id: str, job_id: UUID) -
 
 def pause(database: Database, agent_id: str) -> LaneAnswer:
     """Stop the lane between two jobs or nodes; messages are still accepted."""
-    with database.lane_transaction() as connection:
-        state = lane_control.pause(connection, agent_id)
-    return _answer(agent_id, state)
+    return _change(database, agent_id, lane_control.pause)
 
 
 def resume(database: Database, wakeups: Wakeups, agent_id: str) -> LaneAnswer:
     """Resume the lane after a pause or after a dead job that halted it."""
-    with database.lane_transaction() as connection:
-        state = lane_control.resume(connection, agent_id)
+    answer = _change(database, agent_id, lane_control.resume)
     wakeups.wake_lane(agent_id)
     wakeups.wake_compress(agent_id)
-    return _answer(agent_id, state)
+    return answer
 
 
 def cancel_compression(database: Database, agent_id: str) -> LaneAnswer:
     """Cancel the running and the waiting pass; finished work stays."""
+    return _change(database, agent_id, lane_control.cancel_compression)
+
+
+def _change(database: Database, agent_id: str, change: Callable[..., LaneState]) -> LaneAnswer:
     with database.lane_transaction() as connection:
-        state = lane_control.cancel_compression(connection, agent_id)
-    return _answer(agent_id, state)
-
-
-def _answer(agent_id: str, state: lane_control.LaneState) -> LaneAnswer:
+        state = change(connection, agent_id)
     return LaneAnswer(agent_id=agent_id, paused=state.paused, halted_by=state.halted_by)

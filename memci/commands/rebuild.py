@@ -38,11 +38,7 @@ def begin(
                 f"there is a rebuilt network already (edition {existing.number}, {existing.state}):"
                 " compare it with the current one, then switch to it or drop it"
             )
-        cut_at = (
-            None
-            if up_to_seq is None
-            else network_editions.first_beyond(connection, agent_id, up_to_seq)
-        )
+        cut_at = up_to_seq and network_editions.first_beyond(connection, agent_id, up_to_seq)
         edition = network_editions.begin_edition(
             connection,
             agent_id,

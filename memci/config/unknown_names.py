@@ -3,9 +3,9 @@
 import os
 import re
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from memci.config.settings import Settings, settings_file
 from memci.config.toml_tables import TABLES, known_places, unknown_places
@@ -49,14 +49,19 @@ def _in_file() -> Iterable[Misspelt]:
     try:
         content = tomllib.loads(path.read_text())
     except (OSError, ValueError):  # no file, or one that the settings themselves complain of
-        return
+        return ()
+    return misspelt_in(content, path.name)
+
+
+def misspelt_in(content: Mapping[str, Any], file: str) -> Iterable[Misspelt]:
+    """Yield the unknown names in the content of a settings file of this name."""
     fields = Settings.model_fields.keys()
     for name in content.keys() - fields - TABLES:
         nearest = nearest_name(name.lower().removeprefix(_PREFIX.lower()), [*fields, *TABLES])
-        yield Misspelt(f"{name!r} in {path.name}", nearest and repr(nearest))
+        yield Misspelt(f"{name!r} in {file}", nearest and repr(nearest))
     for place in unknown_places(content):
         nearest = nearest_name(place.lower(), known_places())
-        yield Misspelt(f"{place!r} in {path.name}", nearest and repr(nearest))
+        yield Misspelt(f"{place!r} in {file}", nearest and repr(nearest))
 
 
 def nearest_name(name: str, known: Iterable[str]) -> str | None:

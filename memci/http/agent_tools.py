@@ -1,10 +1,9 @@
 """Tools of an agent over HTTP, and MCP at ``/mcp/{agent}`` (P5, P15)."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from difflib import get_close_matches
-from functools import cache, wraps
-from importlib import import_module
-from typing import Any, ParamSpec, TypeAlias, TypeVar
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
 
 from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
@@ -22,7 +21,7 @@ from memci.domain.pages.window_text import Format
 from memci.errors import InvalidInputError, MemciError, NotFoundError, shown_name
 from memci.http.auth import Gate, check_same_origin
 from memci.http.request import check_query
-from memci.mcp.connection import NOT_INSTALLED, AgentConnection, is_sdk, text_of
+from memci.mcp.connection import AgentConnection, load_server, text_of
 from memci.runtime import Runtime
 from memci.schemas.pages import WindowRequest
 from memci.schemas.problems import problem_of
@@ -76,7 +75,6 @@ def use_tool(
 
 P = ParamSpec("P")
 T = TypeVar("T")
-McpServer: TypeAlias = Callable[..., Awaitable[None]]
 
 _SESSION = "session_id"
 
@@ -93,9 +91,9 @@ class _Endpoint:
         assert agent_id is not None  # noqa: S101 - the path names one
         check_query(request, {_SESSION})
         connection = _connect(request, agent_id)
-        answer = await run_in_threadpool(_load_mcp_server)
+        server = await run_in_threadpool(load_server, NotFoundError)
         with bound_contextvars(agent_id=agent_id):
-            await answer(connection, scope, receive, send, max_bytes=gate.max_request_bytes)
+            await server.answer(connection, scope, receive, send, max_bytes=gate.max_request_bytes)
 
 
 route = Route("/mcp/{agent}", _Endpoint(), methods=["POST"], include_in_schema=False)
@@ -128,16 +126,3 @@ def _with_public_errors(do: Callable[P, T]) -> Callable[P, T]:
             raise MemciError(problem_of(error).detail) from error
 
     return run
-
-
-@cache
-def _load_mcp_server() -> McpServer:
-    """Return the MCP server; the SDK is imported at the first call."""
-    try:
-        module: Any = import_module("memci.mcp.server")
-    except ModuleNotFoundError as error:
-        if not is_sdk(error):
-            raise
-        raise NotFoundError(NOT_INSTALLED) from None
-    answer: McpServer = module.answer
-    return answer

@@ -1,8 +1,10 @@
 """The FastAPI application."""
 
 import signal
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
+from typing import TypeVar
 
 import anyio.to_thread
 import structlog
@@ -10,7 +12,6 @@ import uvicorn
 from fastapi import FastAPI
 
 from memci.config.settings import LOOPBACK, Settings
-from memci.domain.usage import Usage
 from memci.errors import ConfigurationError
 from memci.http import agent_tools, documentation, problems
 from memci.http.auth import Gate
@@ -25,33 +26,23 @@ from memci.http.routers import (
     network,
     pages,
 )
-from memci.http.routing import Edge
+from memci.http.routing import Edge, Routes
 from memci.runtime import Runtime, tune_garbage_collection
 from memci.storage.diagnosis import lane_gauges
+from memci.storage.session import Connection
 from memci.storage.usage import total_usage
-from memci.telemetry.metrics import HttpMetrics, LaneCollector, LaneGauges, ModelCollector
+from memci.telemetry.metrics import HttpMetrics, LaneCollector, ModelCollector
 
-_ROUTES = (
-    memory.message_routes,
-    memory.routes,
-    agents.routes,
-    agents.job_routes,
-    erasing.routes,
-    erasing.transfer_routes,
-    network.routes,
-    pages.routes,
-    pages.tool_routes,
-    documents.routes,
-    frameworks.item_routes,
-    frameworks.thread_routes,
-)
+T = TypeVar("T")
+# Modules whose ``Routes`` are served, in the order of the documentation.
+_SUBJECTS = (memory, agents, erasing, network, pages, documents, frameworks)
 
 
 def create_app(runtime: Runtime) -> FastAPI:
     """Return the application that serves the whole HTTP surface."""
     metrics = HttpMetrics()
-    metrics.registry.register(LaneCollector(lambda: _gauges(runtime)))
-    metrics.registry.register(ModelCollector(lambda: _usage(runtime)))
+    metrics.registry.register(LaneCollector(partial(_measured, runtime, lane_gauges)))
+    metrics.registry.register(ModelCollector(partial(_measured, runtime, total_usage)))
     app = FastAPI(
         title="memci", docs_url=None, redoc_url=None, redirect_slashes=False, lifespan=_serving
     )
@@ -61,8 +52,11 @@ def create_app(runtime: Runtime) -> FastAPI:
     app.state.closing = []  # functions to await before the event loop ends
     app.add_middleware(Edge, metrics=metrics, traces=runtime.traces)
     problems.install(app)
-    for router in (*(each for routes in _ROUTES for each in routes.all), health.router):
-        app.router.routes.extend(router.routes)
+    found = [each for subject in _SUBJECTS for each in vars(subject).values()]
+    for routes in (each for each in found if isinstance(each, Routes)):
+        for router in routes.all:
+            app.router.routes.extend(router.routes)
+    app.router.routes.extend(health.router.routes)
     app.router.routes.append(agent_tools.route)
     if runtime.settings.proxy_upstream_url is None:
         app.router.routes.append(WITHOUT_PROVIDER)
@@ -74,14 +68,9 @@ def create_app(runtime: Runtime) -> FastAPI:
     return app
 
 
-def _gauges(runtime: Runtime) -> LaneGauges:
+def _measured(runtime: Runtime, measure: Callable[[Connection], T]) -> T:
     with runtime.database.upkeep_transaction() as connection:
-        return lane_gauges(connection)
-
-
-def _usage(runtime: Runtime) -> Iterable[tuple[tuple[str, str], Usage]]:
-    with runtime.database.upkeep_transaction() as connection:
-        return total_usage(connection)
+        return measure(connection)
 
 
 _log = structlog.get_logger("memci.http")

@@ -45,14 +45,9 @@ def answer_error(error: errors.MemciError) -> Response:
         case MalformedError():
             problem = problem.model_copy(update={"status": 400, "title": "Malformed body"})
         case MediaTypeError():
-            update = {"type": problems.TYPE_PREFIX + problems.ProblemType.MEDIA_TYPE, "status": 415}
+            update = {"type": problems.TYPE_PREFIX + "unsupported-media-type", "status": 415}
             problem = problem.model_copy(update=update | {"title": "Unsupported media type"})
     return answer(problem, _headers(error, problem.status))
-
-
-def internal_error() -> Response:
-    """Return the answer to an unexpected error, without details."""
-    return answer(problems.problem_of(errors.MemciError()))
 
 
 def _headers(error: errors.MemciError, status: int) -> dict[str, str]:
@@ -86,7 +81,7 @@ async def _on_http_error(request: Request, error: HTTPException) -> Response:
     if error.status_code == 405:  # noqa: PLR2004 - the status itself
         allowed = ", ".join(sorted(_methods(request)))
         problem = problems.Problem(
-            type=problems.TYPE_PREFIX + problems.ProblemType.METHOD,
+            type=problems.TYPE_PREFIX + "method-not-allowed",
             title="Method not allowed",
             status=405,
             detail=f"this path answers {allowed}",

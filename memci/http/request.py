@@ -5,10 +5,10 @@ from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterable
 from contextlib import asynccontextmanager
 from difflib import get_close_matches
 from tempfile import TemporaryFile
-from typing import IO, Annotated, Any, TypeAlias
+from typing import IO, Annotated, Any, TypeAlias, TypedDict
 from uuid import UUID
 
-from fastapi import Header, Path, Query
+from fastapi import Depends, Header, Path, Query
 from pydantic import BaseModel, Field, ValidationError, WithJsonSchema
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
@@ -85,17 +85,11 @@ class Call(Request):
         runtime: Runtime = self.app.state.runtime
         return runtime
 
-    @property
-    def traceparent(self) -> str | None:
-        """The trace span of this request."""
-        traceparent: str | None = self.state.traceparent
-        return traceparent
-
     def ask(self, use: ReadUse, agent_id: str, body: BaseModel | None) -> dict[str, Any]:
         """Let a context worker answer; raises as ``Reads.call``."""
         request = body.model_dump(mode="json", exclude_unset=True) if body else {}
-        if self.traceparent is not None:
-            request["traceparent"] = self.traceparent
+        if self.state.traceparent is not None:
+            request["traceparent"] = self.state.traceparent
         wait_ms = body.wait_ms if isinstance(body, Fresh) else 0
         return self.runtime.reads.call(use, agent_id, request, wait_ms=wait_ms)
 
@@ -107,12 +101,6 @@ class Call(Request):
         """Raise ``ForbiddenError`` if the key may not read all of these collections."""
         for name in names:
             authorize(self.state.key, Scope.READ, collection_owner(name))
-
-    @property
-    def key_agents(self) -> str:
-        """The pattern of the key's agents."""
-        agents: str = self.state.agents
-        return agents
 
 
 async def limited_chunks(
@@ -155,6 +143,20 @@ Cursor: TypeAlias = Annotated[
     Query(description="next_cursor of the page before; none for the first page"),
 ]
 Limit: TypeAlias = Annotated[int, Query(ge=1, le=500)]
+
+
+class ListPage(TypedDict):
+    """The page of a list."""
+
+    cursor: str | None
+    limit: int
+
+
+async def _page(cursor: Cursor = None, limit: Limit = 100) -> ListPage:
+    return ListPage(cursor=cursor, limit=limit)
+
+
+Page: TypeAlias = Annotated[ListPage, Depends(_page)]
 AsOf: TypeAlias = Annotated[
     Instant | None,
     Query(description="What was believed then: ISO 8601, or an epoch number"),
@@ -170,14 +172,10 @@ WindowFormat: TypeAlias = Annotated[
 ]
 _KEY_PATTERN = r"^[\x21-\x7e]{1,255}$"
 
-
-_KEY_EXPECTED = "1 to 255 visible ASCII characters, without blanks"
-
-
 IdempotencyKey: TypeAlias = Annotated[
     Annotated[
         str,
-        matching(_KEY_PATTERN, _KEY_EXPECTED),
+        matching(_KEY_PATTERN, "1 to 255 visible ASCII characters, without blanks"),
         WithJsonSchema({"type": "string", "pattern": _KEY_PATTERN}),
     ]
     | None,
@@ -190,8 +188,6 @@ IdempotencyKey: TypeAlias = Annotated[
 
 ARCHIVE_TYPE = "application/zip"
 _TYPES = frozenset({ARCHIVE_TYPE, "application/octet-stream"})
-# Each write goes to a thread, since disks make one wait.
-_WRITE_BYTES = 1024 * 1024
 
 
 @asynccontextmanager
@@ -206,13 +202,8 @@ async def uploaded(call: Call, *, max_bytes: int) -> AsyncIterator[IO[bytes]]:
         )
     message = f"expected an archive of at most {max_bytes} bytes"
     with TemporaryFile() as file:
-        buffer = bytearray()
         async for chunk in limited_chunks(call, max_bytes, message):
-            buffer += chunk
-            if len(buffer) >= _WRITE_BYTES:
-                await run_in_threadpool(file.write, bytes(buffer))
-                buffer.clear()
-        await run_in_threadpool(file.write, bytes(buffer))
+            await run_in_threadpool(file.write, chunk)  # since disks make one wait
         file.seek(0)
         yield file
 
@@ -221,23 +212,19 @@ async def uploaded(call: Call, *, max_bytes: int) -> AsyncIterator[IO[bytes]]:
 _OVERHEAD_BYTES = 64 * 1024
 _MOST_FIELDS = 8
 
+
+class _DocumentForm(BaseModel):
+    """A file as a document."""
+
+    file: bytes
+    name: str = Field("", description="Such as docs/guide.md (default: the file's)")
+
+
 _REQUEST_BODY = {
     "requestBody": {
         "required": True,
         "content": {
-            "multipart/form-data": {
-                "schema": {
-                    "type": "object",
-                    "required": ["file"],
-                    "properties": {
-                        "file": {"type": "string", "format": "binary"},
-                        "name": {
-                            "type": "string",
-                            "description": "Such as docs/guide.md (default: the file's)",
-                        },
-                    },
-                }
-            },
+            "multipart/form-data": {"schema": _DocumentForm.model_json_schema()},
             "application/json": {"schema": DocumentRequest.model_json_schema()},
         },
     }

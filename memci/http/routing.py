@@ -18,10 +18,10 @@ from starlette.types import Scope as AsgiScope
 from structlog.contextvars import bind_contextvars
 
 from memci.api_keys import Scope
-from memci.errors import InvalidInputError
+from memci.errors import InvalidInputError, MemciError
 from memci.http.auth import Gate
 from memci.http.documentation import problems
-from memci.http.problems import answer_error, internal_error
+from memci.http.problems import answer_error
 from memci.http.request import Call, check_query
 from memci.telemetry.metrics import HttpMetrics
 from memci.telemetry.traces import Traces, valid_traceparent
@@ -52,7 +52,8 @@ class GuardedRoute(APIRoute):
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """Return a handler that checks the request first."""
         handle = super().get_route_handler()
-        known = frozenset(each.alias for each in self.dependant.query_params)
+        parts = (self.dependant, *self.dependant.dependencies)
+        known = frozenset(each.alias for part in parts for each in part.query_params)
 
         async def guarded(request: Request) -> Response:
             gate: Gate = request.app.state.gate
@@ -68,18 +69,6 @@ class GuardedRoute(APIRoute):
         return guarded
 
 
-class _ReadRoute(GuardedRoute):
-    scope = Scope.READ
-
-
-class _WriteRoute(GuardedRoute):
-    scope = Scope.WRITE
-
-
-class _AdminRoute(GuardedRoute):
-    scope = Scope.ADMIN
-
-
 class Routes:
     """The routes of one subject, by the scope that their keys need.
 
@@ -88,8 +77,13 @@ class Routes:
 
     def __init__(self, tag: str, responses: Mapping[int | str, Any] | None = None) -> None:
         self.read, self.write, self.admin = self.all = [
-            APIRouter(prefix="/v1", tags=[tag], route_class=each, responses=dict(responses or {}))
-            for each in (_ReadRoute, _WriteRoute, _AdminRoute)
+            APIRouter(
+                prefix="/v1",
+                tags=[tag],
+                route_class=type(f"{scope.name}_ROUTE", (GuardedRoute,), {"scope": scope}),
+                responses=dict(responses or {}),
+            )
+            for scope in (Scope.READ, Scope.WRITE, Scope.ADMIN)
         ]
 
 
@@ -154,7 +148,7 @@ class Edge:
             _log.exception("request failed", method=scope["method"], route=_route(scope))
             if status:
                 raise  # half an answer is out: let the server cut the connection
-            await internal_error()(scope, receive, watched)
+            await answer_error(MemciError())(scope, receive, watched)  # without details
         finally:
             elapsed = time.perf_counter() - started
             self._metrics.observe(_method(scope), _route(scope), status, elapsed)

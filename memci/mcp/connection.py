@@ -5,15 +5,17 @@ This module needs no SDK, so that programs can report a missing SDK.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, TypeAlias
 
+from memci.errors import MemciError
 from memci.schemas.pages import WindowAnswer
 from memci.schemas.tools.table import Tool
 
 # A tool and its arguments → the answer for the model.
 UseTool: TypeAlias = Callable[[Tool, Mapping[str, Any]], Mapping[str, Any]]
 
-NOT_INSTALLED = (
+_NOT_INSTALLED = (
     "MCP needs its SDK, which is not installed here: pip install mcp "
     "(memci's extra mcp names the version)"
 )
@@ -34,9 +36,14 @@ class AgentConnection:
     window: Callable[[], str]
 
 
-def is_sdk(error: ModuleNotFoundError) -> bool:
-    """Return True if the SDK could not be imported."""
-    return (error.name or "").partition(".")[0] in _SDK
+def load_server(error_type: type[MemciError]) -> Any:
+    """Return the module ``memci.mcp.server``; raise an error of this type without the SDK."""
+    try:
+        return import_module("memci.mcp.server")
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in _SDK:
+            raise
+        raise error_type(_NOT_INSTALLED) from None
 
 
 def text_of(window: WindowAnswer) -> str:

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 from uuid import UUID
 
 from pydantic import (
+    AfterValidator,
     Field,
-    GetCoreSchemaHandler,
-    GetJsonSchemaHandler,
     JsonValue,
     StrictBool,
     StrictFloat,
@@ -16,8 +15,6 @@ from pydantic import (
     StringConstraints,
     create_model,
 )
-from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema, core_schema
 
 from memci.domain.job import JobState
 from memci.domain.memory.parameters import MemoryParameters
@@ -298,26 +295,18 @@ class UsageAnswer(Answer):
 _STRICT: dict[type, Any] = {bool: StrictBool, int: StrictInt, float: StrictFloat}
 
 
-class _Within:
-    """Checks a number against its range; errors tell both ends."""
+def _within(of: Any, limits: Range) -> Any:
+    """Return the type of the numbers in a range; errors tell both ends."""
 
-    def __init__(self, limits: Range) -> None:
-        self._limits = limits
-
-    def __get_pydantic_core_schema__(self, of: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return core_schema.no_info_after_validator_function(self._check, handler(of))
-
-    def __get_pydantic_json_schema__(
-        self, core: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> JsonSchemaValue:
-        prefix = "exclusiveM" if self._limits.is_open else "m"
-        ends = {f"{prefix}inimum": self._limits.low, f"{prefix}aximum": self._limits.high}
-        return {**handler(core), **{name: each for name, each in ends.items() if each < inf}}
-
-    def _check(self, value: float) -> float:
-        if value not in self._limits:
-            raise ValueError(str(self._limits))
+    def check(value: float) -> float:
+        if value not in limits:
+            raise ValueError(str(limits))
         return value
+
+    prefix = "exclusiveM" if limits.is_open else "m"
+    ends = {f"{prefix}inimum": limits.low, f"{prefix}aximum": limits.high}
+    shown: Any = {name: each for name, each in ends.items() if each < inf}
+    return Annotated[of, AfterValidator(check), Field(json_schema_extra=shown)]
 
 
 def _fields() -> dict[str, Any]:
@@ -328,7 +317,7 @@ def _fields() -> dict[str, Any]:
         for name, each in settings_of(kind).items():
             of = _STRICT.get(types[name], types[name])
             if each.limits is not None:
-                of = Annotated[of, _Within(each.limits)]
+                of = _within(of, each.limits)
             found[name] = (of | None, Field(None, description=each.description))
     return found
 

@@ -13,7 +13,7 @@ from pydantic import Field, JsonValue
 from memci.domain.pages.window_labels import labels_of
 from memci.language.detection import Language
 from memci.schemas.base import Answer, Request, Text
-from memci.schemas.pages import OVER, PageOut
+from memci.schemas.pages import PageOut, WindowEffect
 from memci.schemas.tools.memory import Found
 from memci.schemas.tools.table import Tool, tools_in_code
 
@@ -36,14 +36,10 @@ class AttpRequest(Request):
     text: Text
 
 
-class AttpChanges(Answer):
+class AttpChanges(WindowEffect):
     """The changes of a call: requested pages, pages that were hidden to fit, and tokens."""
 
     pages: list[str]
-    collapsed: list[str]
-    tokens_before: int
-    tokens_after: int
-    over: int = Field(description=OVER)
 
 
 class AttpAnswer(Answer):

@@ -2,7 +2,7 @@
 
 import math
 import re
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Annotated, Any
 
 from pydantic import (
@@ -110,20 +110,7 @@ BudgetTokens = Annotated[StrictInt, Field(ge=1, le=2_000_000)]
 WaitMs = Annotated[StrictInt, Field(ge=0, le=30_000)]
 Seq = Annotated[StrictInt, Field(ge=0, le=2**62)]
 
-# Epoch numbers above it are milliseconds.
-_MILLISECONDS_FROM = 1e11
-_EXPECTED_INSTANT = "expected ISO 8601 or an epoch number within the years 1 to 9999"
-
-
-def _read_epoch(value: object) -> object:
-    """Read an epoch number; leave ISO 8601 text to pydantic."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return value
-    try:
-        seconds = value / 1000 if abs(value) > _MILLISECONDS_FROM else value
-        return datetime.fromtimestamp(seconds, UTC)
-    except (OverflowError, ValueError, OSError):
-        raise ValueError(_EXPECTED_INSTANT) from None
+_EXPECTED = "expected a day or time within the years 1 to 9999"
 
 
 def _aware(value: datetime) -> datetime:
@@ -131,24 +118,21 @@ def _aware(value: datetime) -> datetime:
     try:
         return with_offset(value)
     except OverflowError:
-        raise ValueError(_EXPECTED_INSTANT) from None
+        raise ValueError(_EXPECTED) from None
 
 
-# Aware, with the offset that was sent: "yesterday" is a day of the sender.
+# Aware, with the offset that was sent: "yesterday" is a day of the sender. pydantic reads epoch
+# numbers, also in text.
 Instant = Annotated[
     datetime,
-    BeforeValidator(_read_epoch),
     AfterValidator(_aware),
     WithJsonSchema(
         {
             "anyOf": [{"type": "string", "format": "date-time"}, {"type": "number"}],
-            "description": "ISO 8601, or an epoch number: seconds, or milliseconds above 10^11",
+            "description": "ISO 8601, or an epoch number: seconds, or milliseconds above 2·10^10",
         }
     ),
 ]
-
-
-_EXPECTED = "expected a day or time within the years 1 to 9999"
 
 
 def _end_of_day(value: object) -> object:
@@ -185,7 +169,7 @@ Until = Annotated[
                 {"type": "number"},
             ],
             "description": "ISO 8601, a day to its end; or an epoch number: seconds, or "
-            "milliseconds above 10^11",
+            "milliseconds above 2·10^10",
         }
     ),
 ]

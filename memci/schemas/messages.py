@@ -114,10 +114,7 @@ class MessageIn(Request):
     tool_call_id: ForeignId | None = None
     metadata: dict[str, JsonValue] | None = None
 
-    @model_validator(mode="before")
-    @classmethod
-    def _read_openai(cls, message: Any) -> Any:
-        return without_empty_fields(message)
+    _read_openai = model_validator(mode="before")(without_empty_fields)
 
     @model_validator(mode="after")
     def _is_whole(self) -> Self:

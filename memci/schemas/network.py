@@ -9,9 +9,6 @@ from memci.domain.memory.node import RemovalReason
 from memci.schemas.agents import TrailEvent
 from memci.schemas.base import Answer, Listing
 
-# A closed set that rules of the domain use too belongs to the surface as well.
-__all__ = ["RemovalReason"]
-
 
 class PassAnswer(Answer):
     """One pass and its numbers; ``snapshot``: the network after it is stored."""

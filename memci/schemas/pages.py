@@ -58,38 +58,36 @@ class PageOut(Answer):
     user_id: str | None = Field(None, description="Visible only in this user's sessions; null: all")
 
 
-class PageChange(Answer):
-    """The effects of an operation: its page, other changed pages, and the tokens of the window."""
+class WindowEffect(Answer):
+    """The effect of an operation on the window: its tokens, and pages that were hidden to fit."""
 
-    page: PageOut
-    changed: list[str]
     tokens_before: int
     tokens_after: int
     over: int = Field(description=OVER)
     collapsed: list[str]
+
+
+class PageChange(WindowEffect):
+    """The effects of an operation: its page, other changed pages, and the tokens of the window."""
+
+    page: PageOut
+    changed: list[str]
     new_agent: bool = Field(
         False, description="This request created the agent: it is new, or its id is misspelt"
     )
     new_session: bool = Field(False, description=NEW_SESSION)
 
 
-class StepAnswer(Answer):
+class StepAnswer(WindowEffect):
     """The undone or redone operations, their pages, and the tokens of the window."""
 
     operations: list[str]
     changed: list[str]
-    tokens_before: int
-    tokens_after: int
-    over: int = Field(description=OVER)
-    collapsed: list[str]
 
 
-class CollapseAnswer(Answer):
+class CollapseAnswer(WindowEffect):
     """The hidden pages, in that order, and the tokens of the window."""
 
-    collapsed: list[str]
-    tokens_before: int
-    tokens_after: int
     over: int = Field(
         description="Tokens above max_tokens of pages that cannot be hidden; 0: it fits"
     )
@@ -193,34 +191,22 @@ def page_out(rendering: Rendering, index: str) -> PageOut:
     if index in {tree.counters.archive, tree.segment_of(page).root}:
         page = replace(page, name=rendering.writer.name(tree, page))
     children = rendering.visible.count_children(tree[index])
-    return _page_out(page, tree.lifecycle(index), page_state(tree, index), children)
+    lifecycle, state = tree.lifecycle(index), page_state(tree, index)
+    return _page_out(page, lifecycle=lifecycle, state=state, children=children)
 
 
 def removed_out(page: Page, children: int) -> PageOut:
     """Return a removed page with its number of direct children."""
-    return _page_out(page, Lifecycle.COLD_ARCHIVED, PageState.REMOVED, children)
+    gone, state = Lifecycle.COLD_ARCHIVED, PageState.REMOVED
+    return _page_out(page, lifecycle=gone, state=state, children=children)
 
 
-def _page_out(page: Page, lifecycle: Lifecycle, state: PageState, children: int) -> PageOut:
-    span = page.span
-    return PageOut(
-        index=page.index,
-        kind=page.kind,
-        segment=page.segment,
-        parent=page.parent,
-        name=page.name,
-        description=page.description,
-        expanded=page.expanded,
-        lifecycle=lifecycle,
-        state=state,
-        pinned=page.pinned,
-        children=children,
-        session_id=span.session_id if span else None,
-        first_seq=span.first_seq if span else None,
-        last_seq=span.last_seq if span else None,
-        recalls=page.recalls.count,
-        user_id=page.user_id,
-    )
+def _page_out(page: Page, **state: Any) -> PageOut:
+    """Return a page: its own fields, those of its span, and its state."""
+    known = {
+        name: getattr(page, name, getattr(page.span, name, None)) for name in PageOut.model_fields
+    }
+    return PageOut(**known | {"recalls": page.recalls.count} | state)
 
 
 def segment_out(segment: Segment) -> SegmentOut:
@@ -251,10 +237,6 @@ class WindowAnswer(Answer):
     def as_dicts(self) -> list[dict[str, Any]]:
         """Return the messages as plain dicts, as chat APIs and their clients take them."""
         return [each.model_dump(mode="json") for each in self.messages]
-
-
-# A closed set that rules of the domain use too belongs to the surface as well.
-__all__ = ["PinKind"]
 
 
 PinNumber = Annotated[StrictInt, Field(ge=1, le=2**62)]
@@ -295,14 +277,10 @@ class PinOut(Answer):
     user_id: str | None = Field(None, description="Visible only in this user's sessions; null: all")
 
 
-class PinChange(Answer):
+class PinChange(WindowEffect):
     """The number of the pin, and the tokens of the window."""
 
     pin: int
-    tokens_before: int
-    tokens_after: int
-    over: int = Field(description=OVER)
-    collapsed: list[str]
 
 
 class PinList(Answer):

@@ -5,7 +5,6 @@ HTTP and read tasks turn errors into problems, clients turn problems back into e
 
 import re
 from collections.abc import Sequence
-from enum import StrEnum
 from typing import NamedTuple
 
 from pydantic import ConfigDict, ValidationError
@@ -17,26 +16,6 @@ from memci.validation_messages import expectation, own_faults
 
 TYPE_PREFIX = "urn:memci:problem:"
 MEDIA_TYPE = "application/problem+json"
-
-
-class ProblemType(StrEnum):
-    """Stable ends of the ``type`` of problem details."""
-
-    INVALID = "invalid-input"
-    TOO_LARGE = "too-large"
-    MEDIA_TYPE = "unsupported-media-type"
-    BUDGET_TOO_SMALL = "budget-too-small"
-    NOT_FOUND = "not-found"
-    CONFLICT = "conflict"
-    ERASED = "erased"
-    UNAUTHORIZED = "unauthorized"
-    FORBIDDEN = "forbidden"
-    REFUSED = "refused"
-    METHOD = "method-not-allowed"
-    RATE_LIMITED = "rate-limited"
-    UNAVAILABLE = "unavailable"
-    READ_TIMEOUT = "read-timeout"
-    INTERNAL = "internal"
 
 
 class Fault(Answer):
@@ -62,32 +41,32 @@ class Problem(Answer):
 
 
 class Kind(NamedTuple):
-    """The problem details of one class of errors."""
+    """The problem details of one class of errors; ``type`` is the end of theirs, and stable."""
 
     error: type[errors.MemciError]
-    type: ProblemType
+    type: str
     status: int
     title: str
 
 
 # Subclasses before their parents: the first that fits holds.
 KINDS: tuple[Kind, ...] = (
-    Kind(errors.TooLargeError, ProblemType.TOO_LARGE, 413, "Too large"),
-    Kind(errors.InvalidInputError, ProblemType.INVALID, 422, "Invalid input"),
-    Kind(errors.BudgetTooSmallError, ProblemType.BUDGET_TOO_SMALL, 422, "Budget too small"),
-    Kind(errors.NotFoundError, ProblemType.NOT_FOUND, 404, "Not found"),
-    Kind(errors.ErasedError, ProblemType.ERASED, 409, "Erased"),
-    Kind(errors.ConflictError, ProblemType.CONFLICT, 409, "Conflict"),
-    Kind(errors.UnauthorizedError, ProblemType.UNAUTHORIZED, 401, "Unauthorized"),
-    Kind(errors.ForbiddenError, ProblemType.FORBIDDEN, 403, "Forbidden"),
-    Kind(errors.RefusedError, ProblemType.REFUSED, 403, "Refused"),
-    Kind(errors.RateLimitedError, ProblemType.RATE_LIMITED, 429, "Rate limited"),
-    Kind(errors.ReadTimeoutError, ProblemType.READ_TIMEOUT, 503, "No answer in time"),
-    Kind(errors.UnavailableError, ProblemType.UNAVAILABLE, 503, "Unavailable"),
-    Kind(errors.SmallModelError, ProblemType.UNAVAILABLE, 503, "Unavailable"),
+    Kind(errors.TooLargeError, "too-large", 413, "Too large"),
+    Kind(errors.InvalidInputError, "invalid-input", 422, "Invalid input"),
+    Kind(errors.BudgetTooSmallError, "budget-too-small", 422, "Budget too small"),
+    Kind(errors.NotFoundError, "not-found", 404, "Not found"),
+    Kind(errors.ErasedError, "erased", 409, "Erased"),
+    Kind(errors.ConflictError, "conflict", 409, "Conflict"),
+    Kind(errors.UnauthorizedError, "unauthorized", 401, "Unauthorized"),
+    Kind(errors.ForbiddenError, "forbidden", 403, "Forbidden"),
+    Kind(errors.RefusedError, "refused", 403, "Refused"),
+    Kind(errors.RateLimitedError, "rate-limited", 429, "Rate limited"),
+    Kind(errors.ReadTimeoutError, "read-timeout", 503, "No answer in time"),
+    Kind(errors.UnavailableError, "unavailable", 503, "Unavailable"),
+    Kind(errors.SmallModelError, "unavailable", 503, "Unavailable"),
 )
 # Of any other error: callers see no details.
-INTERNAL = Kind(errors.MemciError, ProblemType.INTERNAL, 500, "Internal error")
+INTERNAL = Kind(errors.MemciError, "internal", 500, "Internal error")
 
 
 def problem_of(error: errors.MemciError) -> Problem:
@@ -99,9 +78,7 @@ def problem_of(error: errors.MemciError) -> Problem:
         title=kind.title,
         status=kind.status,
         detail=str(error) if public else f"{kind.title.lower()}; the server's log says more",
-        field=error.field
-        if isinstance(error, (errors.InvalidInputError, errors.ErasedError))
-        else None,
+        field=getattr(error, "field", None),
         errors=_erased_messages(error) if isinstance(error, errors.ErasedError) else None,
         needs=error.needs or None if isinstance(error, errors.BudgetTooSmallError) else None,
     )

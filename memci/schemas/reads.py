@@ -36,8 +36,6 @@ CollectionName = Annotated[
     WithJsonSchema({"type": "string", "pattern": f"^{COLLECTION_PATTERN}$"}),
 ]
 
-# Closed sets that rules of the domain use too belong to the surface as well.
-__all__ = ["Channel", "Miss", "Section", "Source"]
 
 Types = tuple[Literal["episodic", "semantic", "procedural"], ...]
 Texts = Annotated[tuple[base.Text, ...], Field(min_length=1, max_length=64)]

@@ -10,9 +10,6 @@ from memci.domain.memory.node import RemovalReason
 from memci.schemas.base import Answer, BudgetTokens, ForeignId, Listing
 from memci.schemas.reads import Fresh, Freshness
 
-# A closed set that rules of the domain use too belongs to the surface as well.
-__all__ = ["RemovalReason"]
-
 
 class ConsolidateAnswer(Answer):
     """The job that will do it; ``coalesced``: it waited already."""

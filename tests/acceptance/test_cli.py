@@ -19,7 +19,9 @@ COMMANDS = (
     "up", "demo", "doctor", "remember", "recall", "search", "context", "erase", "tools", "mcp",
     "agents", "memory", "sessions", "jobs", "documents", "pages", "settings", "keys", "db",
 )  # fmt: skip
-SUBCOMMANDS = [f"{group} {name}" for group, (_, names) in app.GROUPS.items() for name in names]
+SUBCOMMANDS = [
+    f"{group} {app.name_of(each)}" for group, (_, all_) in app.GROUPS.items() for each in all_
+]
 HEAVY = (
     "torch",
     "sentence_transformers",

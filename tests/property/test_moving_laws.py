@@ -83,12 +83,8 @@ class World:
 
     def _erase(self, ids: list[str], pages: list[str]) -> None:
         wakeups: Any = RecordedWakeups()
-        commands = self.folders.commands
-        commands.settle_before_erasing(self.ada.agent_id)
-        erase.run(
-            self.ada.database, self.texts, wakeups, self.ada.agent_id,
-            ErasureSelection(ids, None, pages), settle=commands.settle_in,
-        )  # fmt: skip
+        selection = ErasureSelection(ids, None, pages)
+        erase.run_on_pages(self.folders.commands, wakeups, self.ada.agent_id, selection)
 
 
 # A method of World and its arguments.

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from memci.cli.connection import agent_of, connected
-from memci.cli.options import AgentOption, CursorOption, JsonOption, LimitOption
+from memci.cli.options import AgentOption, CursorOption, JsonOption, LimitOption, assignment
 from memci.cli.output import (
     cell,
     counted,
@@ -154,9 +153,6 @@ def _budget(budget: BudgetState) -> str:
     return f"budget {state}: {', '.join(bounds)}"
 
 
-_BOOLEANS = {"true": True, "false": False}
-
-
 def settings(
     *,
     values: Annotated[
@@ -175,7 +171,7 @@ def settings(
     Other parameters keep their values. Prints the changed ones. docs/reference/settings.md
     describes all parameters.
     """
-    changes = dict(map(_parse_assignment, values or ()))
+    changes = dict(assignment(each, each) for each in values or ())
     named = {*changes, *(unset or ())}
     with agent_of(agent) as memory:
         try:
@@ -204,24 +200,6 @@ def _check_known(names: Iterable[str], parameters: Collection[str]) -> None:
             nearest = nearest_name(name.lower(), parameters)
             advice = f"did you mean {nearest}?" if nearest else "`memci agents settings` lists all"
             raise InvalidInputError(f"unknown parameter; {advice}", field=name)
-
-
-def _parse_assignment(text: str) -> tuple[str, bool | float | str]:
-    """Parse ``name=value``; a value other than a number, true or false is text."""
-    name, equals, value = text.partition("=")
-    if not equals or not name:
-        raise InvalidInputError("expected NAME=VALUE, such as focus_limit=3", field=text)
-    if value in _BOOLEANS:
-        return name, _BOOLEANS[value]
-    for kind in (int, float):
-        try:
-            number = kind(value)
-        except ValueError:
-            continue
-        if not isfinite(number):  # no JSON holds one
-            raise InvalidInputError(f"expected a number, not {value}", field=name)
-        return name, number
-    return name, value
 
 
 def _print_settings(answer: SettingsAnswer, names: Collection[str] | None = None) -> None:

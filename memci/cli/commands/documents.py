@@ -203,7 +203,6 @@ def _print_left_out(found: Found) -> None:
     if found.ignored:
         ignored = output.counted(len(found.ignored), "file or folder", "files and folders")
         output.hint(f"left out, ignored by git: {ignored}")
-    for why, count in Counter(found.skipped.values()).most_common():
+    for why, _ in Counter(found.skipped.values()).most_common():
         names = [name for name, each in found.skipped.items() if each is why]
-        more = f" and {count - _MAX_NAMES} more" if count > _MAX_NAMES else ""
-        output.hint(f"left out, {why.value}: {', '.join(names[:_MAX_NAMES])}{more}")
+        output.hint(f"left out, {why.value}: {output.listed(names, _MAX_NAMES)}")

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
 from memci.cli import connection, output
-from memci.cli.options import AgentOption, JsonOption
-from memci.cli.pages.tool_commands import SessionOption, ToolGroup
+from memci.cli.options import AgentOption, JsonOption, SessionOption
+from memci.cli.pages.tool_commands import ToolGroup
 from memci.domain.pages.window_text import Format
 from memci.domain.session.plan import StepState
 from memci.errors import ConfigurationError, InvalidInputError
@@ -123,10 +122,7 @@ _MARKS = {
 def plan(
     *,
     agent: AgentOption,
-    session: Annotated[
-        str | None,
-        typer.Option(metavar="ID", help="Session (default: that of the last message)."),
-    ] = None,
+    session: SessionOption = None,
     steps: Annotated[
         list[str] | None,
         typer.Option(
@@ -256,13 +252,5 @@ def _print_counts(moved: TextCounts, former: str, to: str, *, clear: bool) -> No
         output.hint("now remove MEMCI_PAGE_STORE_READS_ALSO for every process, and restart them")
 
 
-_COMMANDS: dict[str, Callable[..., Any]] = {
-    "tree": tree,
-    "window": window,
-    "show": show,
-    "pins": pins,
-    "plan": plan,
-    "migrate": migrate,
-}
-for _name, _command in _COMMANDS.items():
-    app.command(_name)(_command)
+for _command in (tree, window, show, pins, plan, migrate):
+    app.command()(_command)

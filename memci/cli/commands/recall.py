@@ -9,7 +9,7 @@ import typer
 from memci.cli.connection import agent_of, check_written
 from memci.cli.options import AgentOption, AsOfOption, JsonOption, UserOption
 from memci.cli.output import cell, counted, hint, hint_pending, print_json, say
-from memci.domain.memory.recall import Miss, forgotten_entry
+from memci.domain.memory.recall import Miss, forgotten_entry, miss_entry
 from memci.language.detection import Language, language_of
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def print_recall(
         say(forgotten_entry(gone.relation, gone.hint), style="yellow")
         if gone.forgotten_at is not None:
             say(f"    forgotten {cell(gone.forgotten_at)}", style="dim")
-    reason = nothing or (REASONS[language][found.miss] if found.miss else None)
+    reason = nothing or (miss_entry(found.miss, language) if found.miss else None)
     if reason is not None:
         say(reason, style="yellow")
     hint_pending(found.pending)
@@ -127,7 +127,7 @@ def out_of_reach(
     depth: int, relations: Sequence[str], language: Language = Language.ENGLISH
 ) -> str:
     """Return the reason why the search did not reach a matching memory."""
-    reason = REASONS[language][Miss.OUT_OF_REACH]
+    reason = miss_entry(Miss.OUT_OF_REACH, language)
     names = ", ".join(relations)
     if language is Language.CHINESE:
         if relations:
@@ -136,19 +136,3 @@ def out_of_reach(
     if relations:
         return f"{reason}: no links named {names} (--relation) lead to it within depth {depth}"
     return f"{reason}: farther than --depth {depth}"
-
-
-REASONS = {
-    Language.ENGLISH: {
-        Miss.NEVER_KNOWN: "never known: nothing about this was ever remembered",
-        Miss.FORGOTTEN: "forgotten: it was known once",
-        Miss.PENDING: "not yet: memory has not read all messages yet",
-        Miss.OUT_OF_REACH: "remembered, but too far from the focus",
-    },
-    Language.CHINESE: {
-        Miss.NEVER_KNOWN: "从未知晓：没有记住过与此有关的事",
-        Miss.FORGOTTEN: "已遗忘：曾经知道此事",
-        Miss.PENDING: "尚未：消息还在整理成记忆",
-        Miss.OUT_OF_REACH: "记得，但离当前话题太远",
-    },
-}

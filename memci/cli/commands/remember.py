@@ -16,7 +16,7 @@ import typer
 from memci.cli.connection import agent_of, why_still
 from memci.cli.formats import FileFormat
 from memci.cli.options import AgentOption, JsonOption, TimeoutOption, WaitOption
-from memci.cli.output import counted, hint, print_json, progress_bar, say
+from memci.cli.output import counted, hint, listed, print_json, progress_bar, say
 from memci.domain.job import JobState
 from memci.errors import InvalidInputError, MemciError
 from memci.message import AppendLimits
@@ -132,12 +132,7 @@ def _print_result(
         if message["id"] in erased
     ]
     if places:
-        hint(f"left out, erased for good: {_listed(places)}")
-
-
-def _listed(places: list[str]) -> str:
-    more = f" and {len(places) - _MOST_LISTED} more" if len(places) > _MOST_LISTED else ""
-    return ", ".join(places[:_MOST_LISTED]) + more
+        hint(f"left out, erased for good: {listed(places, _MOST_LISTED)}")
 
 
 def hint_times(parsed: Parsed) -> str | None:
@@ -162,7 +157,9 @@ def hint_future(parsed: Parsed, now: datetime) -> str | None:
     if not late:
         return None
     have = "has" if len(late) == 1 else "have"
-    return f"{counted(len(late), 'message')} {have} a time in the future: {_listed(late)}"
+    return (
+        f"{counted(len(late), 'message')} {have} a time in the future: {listed(late, _MOST_LISTED)}"
+    )
 
 
 # The rest of a request: brackets, session, user.

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 import typer
 
 from memci.cli.connection import agent_of
-from memci.cli.options import AgentOption, CursorOption, JsonOption, LimitOption
+from memci.cli.options import AgentOption, CursorOption, JsonOption, LimitOption, SessionOption
 from memci.cli.output import print_json, print_list, print_next, say
 
 
@@ -79,9 +79,7 @@ def summaries(
 def handover(
     *,
     agent: AgentOption,
-    session: Annotated[
-        str | None, typer.Option(metavar="ID", help="Session (default: that of the last message).")
-    ] = None,
+    session: SessionOption = None,
     user: Annotated[
         str | None, typer.Option(metavar="ID", help="Only what this user may see.")
     ] = None,

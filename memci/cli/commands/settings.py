@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from memci.cli.trials import TrialSettings
     from memci.reading.comparison import TrialSide
-    from memci.runtime import Runtime
     from memci.schemas.trials import RecordedQuestion, TrialsAnswer
     from memci.storage.session import Database
 
@@ -107,8 +106,6 @@ def new_api_key(
 
 # Trials read the database only, but a runtime requires a broker address.
 _NO_BROKER = "redis://nowhere"
-# Settings that select the small models.
-_MODEL_SETTINGS = ("models", "llm")
 
 
 def compare(
@@ -180,22 +177,13 @@ def _run_trials(
     with closing(one), closing(other):
         check_migrations(one.database)
         questions = load(one.database)
-        _share_models(one, other)
         first, second = (
-            TrialSide(side.name, runtime.readings.assemble, side.options)
+            TrialSide(side.path.name, runtime.readings.assemble, side.options)
             for side, runtime in zip(sides, (one, other), strict=True)
         )
         for side, settings in zip((first, second), sides, strict=True):
             _check_options(side, settings.path, questions)
         return run_trials(one.database, (first, second), questions)
-
-
-def _share_models(one: Runtime, other: Runtime) -> None:
-    """Load the models once if both settings select the same ones."""
-    if all(
-        getattr(one.settings, each) == getattr(other.settings, each) for each in _MODEL_SETTINGS
-    ):
-        other.models = one.models
 
 
 def _check_options(side: TrialSide, path: Path, questions: list[RecordedQuestion]) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from memci.cli.connection import client_for, explained, read_settings
-from memci.cli.options import AgentOption
+from memci.cli.options import AgentOption, SessionOption
 from memci.cli.output import print_json
 from memci.schemas.tools.format_names import ToolFormat
 
@@ -39,12 +39,7 @@ _TIMEOUT_S = 5.0
 def mcp(
     *,
     agent: AgentOption,
-    session: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ID", help="Session of the window (default: that of the last message)."
-        ),
-    ] = None,
+    session: SessionOption = None,
 ) -> None:
     """Serve an agent's tools and window over MCP.
 
@@ -52,15 +47,9 @@ def mcp(
     memci; as for all commands, set MEMCI_API_URL and MEMCI_API_KEY.
     """
     from memci.errors import ConfigurationError
-    from memci.mcp.connection import NOT_INSTALLED, AgentConnection, is_sdk, text_of
+    from memci.mcp.connection import AgentConnection, load_server, text_of
 
-    try:
-        from memci.mcp.server import run
-    except ModuleNotFoundError as error:
-        if not is_sdk(error):
-            raise
-        raise ConfigurationError(NOT_INSTALLED) from None
-
+    server = load_server(ConfigurationError)
     settings = read_settings()
     with client_for(settings) as memci:
         memory = memci.agent(agent)
@@ -73,7 +62,7 @@ def mcp(
             with explained(settings):
                 return text_of(memory.window(session_id=session))
 
-        run(AgentConnection(agent, _permitted_tools(settings), act, window))
+        server.run(AgentConnection(agent, _permitted_tools(settings), act, window))
 
 
 def _permitted_tools(settings: Settings) -> Sequence[Tool]:

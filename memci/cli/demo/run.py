@@ -9,21 +9,21 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
 from typing import NamedTuple
 from uuid import UUID
 
 from memci import embedded
-from memci.cli.commands.recall import REASONS
 from memci.cli.commands.search import print_context
 from memci.cli.demo.stories import DEPTH, STORIES, TIMEOUT_S, DemoAgent, Screen
-from memci.cli.output import bar, shortened
-from memci.cli.up.supervisor import Interrupts
+from memci.cli.output import bar, shortened, working
+from memci.cli.up.supervisor import INTERRUPTED, Interrupts
 from memci.client import Memci
 from memci.config.settings import Settings
 from memci.domain.job import JobState
-from memci.domain.memory.recall import Miss
+from memci.domain.memory.recall import Miss, miss_entry
 from memci.embedded.files import free_port
 from memci.errors import MemciError
 from memci.language.detection import Language
@@ -117,7 +117,7 @@ def forget(demo_agents: Sequence[DemoAgent], screen: Screen) -> None:
         "0.97), so that some twenty passes do what takes more than a hundred."
     )
     watches = [Forgetting(demo_agent) for demo_agent in demo_agents]
-    with ThreadPoolExecutor(len(demo_agents)) as threads, screen.waiting("passes …"):
+    with ThreadPoolExecutor(len(demo_agents)) as threads, working("passes …"):
         for _ in range(_MOST_PASSES):
             list(threads.map(Forgetting.run_pass, [each for each in watches if not each.is_done]))
     longest = max(len(each.passes) for each in watches)
@@ -149,7 +149,7 @@ def remember(demo_agents: Sequence[DemoAgent], screen: Screen) -> None:
                 raise MemciError(f"{day} of {demo_agent.name} was stored before")
             sent.append((demo_agent, day, len(messages), answer.job_id))
     screen.say(f"{sum(count for _, _, count, _ in sent)} messages stored, {len(sent)} jobs queued")
-    with screen.waiting("workers make memories …"):
+    with working("workers make memories …"):
         done = [
             (demo_agent, day, count, _wait(demo_agent, job_id))
             for demo_agent, day, count, job_id in sent
@@ -211,7 +211,7 @@ def _print_recall(found: RecallAnswer, screen: Screen) -> None:
     for gone in found.forgotten:
         screen.say(f"[forgotten] {gone.relation}: {gone.hint}", style="yellow")
     if found.miss is not None:
-        screen.say(f"({REASONS[Language.ENGLISH][found.miss]})", style="dim")
+        screen.say(miss_entry(found.miss, Language.ENGLISH), style="dim")
 
 
 _READY = "memci is ready"
@@ -230,17 +230,22 @@ def running_memci(
     folder = settings.data_dir / "demo"
     _remove_left_over(folder)
     folder.mkdir(mode=0o700, parents=True)
-    port = free_port()
+    port, ready = free_port(), Event()
     running = _start(settings, folder, port)
-    lines = _OutputReader(running, on_line)
+    reader = Thread(target=_read_output, args=(running, on_line, ready), daemon=True)
+    reader.start()
     try:
         try:
-            lines.wait_for(_READY, folder)
+            while not ready.wait(_LOOK_EVERY_S):
+                if not reader.is_alive():
+                    raise MemciError(
+                        f"the demo's own `memci up` has ended; its logs are in {folder / 'logs'}"
+                    )
             yield f"http://127.0.0.1:{port}"
         finally:
             interrupts.impatient = False
             _stop(running, interrupts)
-            lines.end()
+            reader.join()
     except KeyboardInterrupt:
         _remove(folder)
         raise
@@ -277,36 +282,16 @@ def _environment(settings: Settings, folder: Path, port: int) -> Mapping[str, st
     }
 
 
-class _OutputReader:
-    """Reads the output of `memci up` line by line."""
-
-    def __init__(self, running: subprocess.Popen[str], on_line: Callable[[str], None]) -> None:
-        self._running = running
-        self._on_line = on_line
-        self._rest: Thread | None = None
-
-    def wait_for(self, start: str, folder: Path) -> None:
-        """Read until a line begins with ``start``; a thread reads the rest."""
-        assert self._running.stdout is not None  # noqa: S101 - it was opened with a pipe
-        for line in self._running.stdout:
-            self._on_line(line.rstrip())
-            if line.startswith(start):
-                self._rest = Thread(target=self._read_on, daemon=True)
-                self._rest.start()
-                return
-        raise MemciError(f"the demo's own `memci up` has ended; its logs are in {folder / 'logs'}")
-
-    def end(self) -> None:
-        """Wait until everything is read."""
-        if self._rest is not None:
-            self._rest.join()
-        if self._running.stdout is not None:
-            self._running.stdout.close()
-
-    def _read_on(self) -> None:
-        assert self._running.stdout is not None  # noqa: S101 - as above
-        for line in self._running.stdout:
-            self._on_line(line.rstrip())
+def _read_output(
+    running: subprocess.Popen[str], on_line: Callable[[str], None], ready: Event
+) -> None:
+    """Pass on the output of `memci up` line by line, and note when it is ready."""
+    assert running.stdout is not None  # noqa: S101 - it was opened with a pipe
+    with running.stdout as lines:
+        for line in lines:
+            on_line(line.rstrip())
+            if line.startswith(_READY):
+                ready.set()
 
 
 def _stop(running: subprocess.Popen[str], interrupts: Interrupts) -> None:
@@ -337,9 +322,6 @@ def _remove(folder: Path) -> None:
         shutil.rmtree(home)
 
 
-_INTERRUPTED = 130
-
-
 def run_demo(settings: Settings) -> int:
     """Run the demo; return the exit code."""
     screen = Screen()
@@ -349,7 +331,7 @@ def run_demo(settings: Settings) -> int:
             _run_steps(settings, interrupts, screen)
     except KeyboardInterrupt:
         screen.say("Stopped; the demo's folder is removed.")
-        return _INTERRUPTED
+        return INTERRUPTED
     screen.say(
         f"That was memci, in {time.monotonic() - began:.0f} seconds. `memci up` starts yours."
     )
@@ -357,10 +339,12 @@ def run_demo(settings: Settings) -> int:
 
 
 def _run_steps(settings: Settings, interrupts: Interrupts, screen: Screen) -> None:
-    screen.title("memci demo: two conversations, remembered, forgotten gently, recalled")
+    screen.say(
+        "memci demo: two conversations, remembered, forgotten gently, recalled", style="bold"
+    )
     screen.say("Everything below is real and goes through the public HTTP API.")
     screen.step("Start", "PostgreSQL, Redis, API, workers, beat and Flower")
-    with running_memci(settings, interrupts, screen.aside) as url:
+    with running_memci(settings, interrupts, partial(screen.say, style="dim")) as url:
         with Memci(url, wait_ms=10_000) as memci:
             demo_agents = [DemoAgent(story, memci.agent(story.agent)) for story in STORIES]
             remember(demo_agents, screen)

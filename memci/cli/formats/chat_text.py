@@ -64,7 +64,7 @@ class _LineMatcher:
 
     def match(self, line: str) -> re.Match[str] | None:
         """Return the match of the next line if it begins a message, else None."""
-        found = _match(line)
+        found = match_line(line)
         if found is None:
             return None
         speaker = found["name"].strip().lower()
@@ -74,11 +74,6 @@ class _LineMatcher:
             return None
         self._speakers.add(speaker)
         return found
-
-
-def starts_message(line: str) -> bool:
-    """Return True if a line names a speaker."""
-    return _match(line) is not None
 
 
 def parse(text: str) -> Parsed:
@@ -104,7 +99,8 @@ def parse(text: str) -> Parsed:
     return parsed
 
 
-def _match(line: str) -> re.Match[str] | None:
+def match_line(line: str) -> re.Match[str] | None:
+    """Return the match of a line that names a speaker."""
     found = _LINE.fullmatch(line)
     return found if found and len(found["name"].split()) <= _MOST_WORDS else None
 

@@ -15,13 +15,6 @@ from memci.cli.formats import FileFormat, chat_text
 from memci.cli.formats.parsed_file import BadFileError, Parsed, add_message
 
 
-def parse_json_list(text: str) -> Parsed:
-    """Return the messages of a JSON document."""
-    parsed = Parsed("JSON")
-    add_value(parsed, load(text), "")
-    return parsed
-
-
 def load(text: str, line: int | None = None) -> Any:
     """Parse JSON that stands on ``line`` (None: a whole file); raise ``BadFileError``."""
     try:
@@ -58,8 +51,8 @@ def parse_json_lines(text: str) -> Parsed:
 def is_value(line: str) -> bool:
     """Return True if a line is a JSON value."""
     try:
-        json.loads(line)
-    except (ValueError, RecursionError):
+        load(line)
+    except BadFileError:
         return False
     return True
 
@@ -97,7 +90,8 @@ def parse(text: str, file_format: FileFormat | None = None) -> Parsed:
         raise BadFileError("the file is empty: there is no message in it")
     match file_format or detect(text):
         case FileFormat.JSON:
-            parsed = parse_json_list(text)
+            parsed = Parsed("JSON")
+            add_value(parsed, load(text), "")
         case FileFormat.JSONL:
             parsed = parse_json_lines(text)
         case FileFormat.TEXT:
@@ -115,7 +109,7 @@ def detect(text: str) -> FileFormat:
         first_line = next(line for line in text.split("\n") if line.strip())
         return FileFormat.JSONL if is_value(first_line) else FileFormat.JSON
     first_line = next(line for line in text.splitlines() if line.strip())
-    if start == "[" and not chat_text.starts_message(first_line):
+    if start == "[" and not chat_text.match_line(first_line):
         return FileFormat.JSON
     return FileFormat.TEXT
 

@@ -4,9 +4,9 @@ Imports matplotlib, so this module is imported only to draw.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from io import BytesIO
-from itertools import count
+from math import ceil
 from statistics import median
 from typing import Any
 
@@ -21,10 +21,8 @@ from matplotlib.ticker import MaxNLocator, NullLocator
 from numpy.typing import NDArray
 
 from memci.cli.output import shortened
-from memci.schemas.network import FadingAnswer, FadingMemory, RemovalReason
-
-# As a share of the panel's height.
-_NEAREST_TICKS = 0.07
+from memci.domain.memory.node import RemovalReason
+from memci.schemas.network import FadingAnswer, FadingMemory
 
 
 def shares_of(memory: FadingMemory) -> list[float | None]:
@@ -46,23 +44,11 @@ def end_of(numbers: Sequence[int], line: Sequence[float | None]) -> int:
 def ticks_up_to(highest: float) -> list[float]:
     """Return ticks for a scale of square roots from 0, the last of them at or above ``highest``.
 
-    They are round numbers, far enough apart for their labels.
+    They are squares, which have equal distances on that scale.
     """
-    top = next(each for each in _round_numbers() if each >= highest)
-    ticks = [0.0]
-    for each in _round_numbers():
-        if each >= top:
-            break
-        near = min(each**0.5 - ticks[-1] ** 0.5, top**0.5 - each**0.5)
-        if near >= _NEAREST_TICKS * top**0.5:
-            ticks.append(each)
-    return [*ticks, top]
-
-
-def _round_numbers() -> Iterator[float]:
-    yield from (0.25, 0.5)
-    for power in count():
-        yield from (digit * 10.0**power for digit in (1, 2, 3, 5, 7))
+    roots = max(2, ceil(2 * highest**0.5))
+    step = ceil(roots / 10)
+    return [(each / 2) ** 2 for each in range(0, roots + step, step)]
 
 
 def switches_in(fading: FadingAnswer) -> list[int]:

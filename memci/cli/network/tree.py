@@ -60,23 +60,15 @@ class TreeNode:
     hidden: int = 0  # number of descendants that lie too deep to be printed
 
 
-@dataclass
-class Trees:
-    """Trees from the focus points, and trees of the nodes that they do not reach."""
-
-    focus: list[TreeNode]
-    unreachable: list[TreeNode]
-
-
-def trees_of(network: NetworkAnswer, depth: int) -> Trees:
+def trees_of(network: NetworkAnswer, depth: int) -> tuple[list[TreeNode], list[TreeNode]]:
     """Return a network as trees: shortest paths from the focus, then strongest links.
 
-    Nodes more than ``depth`` links away from the root of their tree are only counted.
+    First trees from the focus points, then trees of the nodes that they do not reach. Nodes more
+    than ``depth`` links away from the root of their tree are only counted.
     """
     layout = _Layout(network, depth)
     focus = layout.trees(network.focus)
-    unreachable = [tree for node in network.nodes for tree in layout.trees([node.id])]
-    return Trees(focus, unreachable)
+    return focus, [tree for node in network.nodes for tree in layout.trees([node.id])]
 
 
 class _Layout:
@@ -143,11 +135,11 @@ def print_tree(network: NetworkAnswer, depth: int) -> None:
     """Print the trees; lines are cut to the width of a terminal."""
     screen = console()
     print_cut(screen, Text(headline(network), style="bold"))
-    trees = trees_of(network, depth)
-    lines = [line for tree in trees.focus for line in _lines(tree)]
-    if trees.unreachable and trees.focus:
+    focus, unreachable = trees_of(network, depth)
+    lines = [line for tree in focus for line in _lines(tree)]
+    if unreachable and focus:
         lines.append(Text("not reachable from the focus:", style=_ASIDE))
-    lines += [line for tree in trees.unreachable for line in _lines(tree)]
+    lines += [line for tree in unreachable for line in _lines(tree)]
     for line in lines:
         print_cut(screen, line)
     if left_out := left_out_note(network):

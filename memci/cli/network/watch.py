@@ -9,9 +9,10 @@ from rich.text import Text
 from memci.cli.network.tree import name_of, share_of
 from memci.cli.output import bar, cell, counted, printable, shortened
 from memci.client import Agent
+from memci.domain.memory.node import RemovalReason
 from memci.errors import NotFoundError
 from memci.schemas.agents import AgentAnswer, TrailEvent
-from memci.schemas.network import NetworkAnswer, NetworkNode, PassAnswer, RemovalReason
+from memci.schemas.network import NetworkAnswer, NetworkNode, PassAnswer
 
 # Memories removed in the last passes are listed.
 NEWS = 10

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rich.text import Text
@@ -31,14 +31,8 @@ def tokens(count: int) -> str:
     return f"{count:,} token" if count == 1 else f"{count:,} tokens"
 
 
-def listed(indexes: Iterable[str], most: int = 10) -> str:
-    """Return the first ``most`` indexes, and the number of the others."""
-    every = list(indexes)
-    more = len(every) - most
-    return ", ".join([*every[:most], *([f"{more} more"] if more > 0 else [])])
-
-
 _NAME = 60
+_LISTED = 10  # indexes
 
 
 def print_answer(tool: Tool, answer: Answer) -> None:
@@ -100,13 +94,13 @@ def _say_change(_: Tool, done: schemas.PageChange) -> None:
     page = done.page
     lies = f", in {page.parent}" if page.parent else ""
     others = [each for each in done.changed if each != page.index]
-    also = f"; {listed(others)} changed, too" if others else ""
+    also = f"; {output.listed(others, _LISTED)} changed, too" if others else ""
     _say_cost(f"{page.index} is {state_of(page)}{lies}{also}", done)
 
 
 def _say_step(tool: Tool, done: schemas.StepAnswer) -> None:
     verb = {"undo": "undone", "redo": "done again"}.get(tool.name, tool.name)
-    changed = f" (changed: {listed(done.changed)})" if done.changed else ""
+    changed = f" (changed: {output.listed(done.changed, _LISTED)})" if done.changed else ""
     _say_cost(f"{verb}: {', '.join(done.operations)}{changed}", done)
 
 
@@ -114,13 +108,10 @@ def _say_pin(tool: Tool, done: schemas.PinChange) -> None:
     _say_cost(f"pin {done.pin} is {'removed' if tool.name == 'unpin' else 'set'}", done)
 
 
-def _say_cost(
-    what: str,
-    done: schemas.PageChange | schemas.StepAnswer | schemas.CollapseAnswer | schemas.PinChange,
-) -> None:
+def _say_cost(what: str, done: schemas.WindowEffect) -> None:
     """Print what was done, the tokens of the window, and the pages that were collapsed."""
     parts = [what, f"{done.tokens_before:,} → {tokens(done.tokens_after)}"]
-    parts += [f"collapsed: {listed(done.collapsed)}"] * bool(done.collapsed)
+    parts += [f"collapsed: {output.listed(done.collapsed, _LISTED)}"] * bool(done.collapsed)
     parts += [f"{tokens(done.over)} over a limit cannot be hidden"] * bool(done.over)
     output.say(" · ".join(filter(None, parts)))
 
@@ -192,7 +183,7 @@ def print_window(answer: schemas.WindowAnswer) -> None:
     session = f" · session {answer.session_id}" if answer.session_id is not None else ""
     output.say(f"{tokens(answer.tokens)} ({answer.tokenizer}){session}")
     if answer.collapsed:
-        output.say(f"collapsed to fit: {listed(answer.collapsed)}")
+        output.say(f"collapsed to fit: {output.listed(answer.collapsed, _LISTED)}")
     if answer.over:
         output.say(f"{tokens(answer.over)} over the budget cannot be hidden", style="yellow")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable, MutableMapping
 from inspect import Parameter, Signature
@@ -13,7 +12,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from memci.cli.connection import agent_of
-from memci.cli.options import AgentOption, JsonOption
+from memci.cli.options import AgentOption, JsonOption, SessionOption
 from memci.cli.output import print_json
 from memci.domain.pages.window_text import Format
 from memci.errors import InvalidInputError
@@ -43,12 +42,6 @@ def read_text_argument(value: str, field: str) -> str:
         raise InvalidInputError(message, field=field) from None
 
 
-SessionOption = Annotated[
-    str | None,
-    typer.Option(
-        "--session", metavar="ID", help="Session of the window (default: that of the last message)."
-    ),
-]
 FormatOption = Annotated[Format, typer.Option("--format", help="Format of the model's window.")]
 
 
@@ -130,20 +123,15 @@ class ToolGroup(TyperGroup):
 
 
 def _commands_of_tools() -> MutableMapping[str, Any]:
-    from memci.schemas.tools.table import TOOLS, About, arguments_of
+    from memci.schemas.tools.table import TOOLS, About
 
     made = typer.Typer(rich_markup_mode=None, add_completion=False)
     for tool in TOOLS:
         if tool.about is About.PAGES:
-            number = any(each.positional and each.type is int for each in arguments_of(tool))
-            kind = NumberCommand if number else ToolCommand
-            made.command(tool.name.replace("_", "-"), cls=kind)(tool_command(tool))
+            made.command(tool.name.replace("_", "-"), cls=ToolCommand)(tool_command(tool))
     group: Any = typer.main.get_command(made)
     commands: MutableMapping[str, Any] = group.commands
     return commands
-
-
-_NEGATIVE = re.compile(r"-\d+")
 
 
 class ToolCommand(TyperCommand):
@@ -163,12 +151,3 @@ class ToolCommand(TyperCommand):
         if option is None:
             return ""
         return f"; give several values as {' '.join(f'{option} {each}' for each in words)}"
-
-
-class NumberCommand(ToolCommand):
-    """Takes a positional number; a negative number is out of range, and no option."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the words; a blank before a negative number keeps it from being an option."""
-        words = [f" {each}" if _NEGATIVE.fullmatch(each) else each for each in args]
-        return super().parse_args(ctx, words)

@@ -10,10 +10,11 @@ from memci import __version__, embedded
 from memci.cli.output import console
 from memci.cli.up.addresses import PARTS, Addresses, choose_addresses
 from memci.cli.up.part import Part, PartLog, Readiness
-from memci.cli.up.supervisor import Interrupts, Observer, Supervisor, open_board
+from memci.cli.up.supervisor import INTERRUPTED, Interrupts, Observer, Supervisor, open_board
 from memci.config.settings import Settings
 from memci.embedded import Servers
 from memci.embedded.files import PLAIN, new_password, write_private
+from memci.embedded.owner import Addresses as ServerAddresses
 from memci.embedded.owner import addresses_of, owner_of
 from memci.errors import ConfigurationError
 from memci.smallmodel.registry import build_small_models
@@ -43,7 +44,7 @@ def check_embedder(settings: Settings, database_url: str) -> None:
 
 
 def part_environment(
-    *, database_url: str, broker_url: str, flower_password: str, addresses: Addresses
+    servers: ServerAddresses, flower_password: str, addresses: Addresses
 ) -> Mapping[str, str]:
     """Return the environment of every part: this process's own, with these values set."""
     here = str(Path(sys.executable).parent)
@@ -55,32 +56,22 @@ def part_environment(
         # `python` and `celery` are those of this interpreter.
         "PATH": os.pathsep.join([here, os.environ.get("PATH", os.defpath)]),
         "PYTHONUNBUFFERED": "1",
-        "MEMCI_DATABASE_URL": database_url,
-        "MEMCI_BROKER_URL": broker_url,
+        "MEMCI_DATABASE_URL": servers.database_url,
+        "MEMCI_BROKER_URL": servers.broker_url,
         "MEMCI_FLOWER_PASSWORD": flower_password,
         "MEMCI_PORT": str(addresses.port),
         "MEMCI_FLOWER_PORT": str(addresses.flower_port),
     }
 
 
-_FILE = "flower.password"
-
-
 def flower_password(settings: Settings) -> tuple[str, str]:
     """Return the password, and a phrase that says where it is stored."""
     if settings.flower_password is not None:
         return settings.flower_password.get_secret_value(), "password as in MEMCI_FLOWER_PASSWORD"
-    path = settings.data_dir / _FILE
-    return _stored_password(path), f"password in {path}"
-
-
-def _stored_password(path: Path) -> str:
+    path = settings.data_dir / "flower.password"
     if not path.exists():
         write_private(path, new_password() + "\n", PLAIN)
-    return path.read_text(encoding="ascii").strip()
-
-
-_INTERRUPTED = 130
+    return path.read_text(encoding="ascii").strip(), f"password in {path}"
 
 
 def run_everything(settings: Settings) -> int:
@@ -92,7 +83,7 @@ def run_everything(settings: Settings) -> int:
         with Interrupts() as interrupts, _servers(settings) as servers:
             return _run(settings, addresses, servers, interrupts)
     except KeyboardInterrupt:
-        return _INTERRUPTED
+        return INTERRUPTED
 
 
 @contextmanager
@@ -120,12 +111,7 @@ def _run(
     upgrade(urls.database_url)
     check_embedder(settings, urls.database_url)
     password, where = flower_password(settings)
-    environment = part_environment(
-        database_url=urls.database_url,
-        broker_url=urls.broker_url,
-        flower_password=password,
-        addresses=addresses,
-    )
+    environment = part_environment(urls, password, addresses)
     logs = settings.data_dir / "logs"
     logs.mkdir(mode=0o700, exist_ok=True)
     parts = [

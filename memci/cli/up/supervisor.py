@@ -91,6 +91,8 @@ def note_of(part: Part) -> str:
     return " · ".join(each for each in (part.note, again) if each)
 
 
+# Exit code of a process that such a signal has ended.
+INTERRUPTED = 130
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 

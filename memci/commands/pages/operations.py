@@ -60,7 +60,8 @@ def _change(
     return pages.PageChange(
         page=context.out(page),
         changed=[each.index for each in edits],
-        **context.effect(before),
+        **dict(context.effect(before)),
+        new_agent=context.is_new_agent,
         new_session=context.tree.viewer.names_new_session,
     )
 
@@ -210,7 +211,7 @@ def _pinned(context: OperationContext, act: Callable[[], int]) -> pages.PinChang
     before = context.rendering.tokens()
     number, _ = context.do(act)
     context.workspace.enforce_limits()
-    return pages.PinChange(pin=number, **context.effect(before))
+    return pages.PinChange(pin=number, **dict(context.effect(before)))
 
 
 def undo_or_redo(context: OperationContext, request: shapes.Undo | shapes.Redo) -> pages.StepAnswer:
@@ -243,7 +244,7 @@ def undo_or_redo(context: OperationContext, request: shapes.Undo | shapes.Redo) 
     return pages.StepAnswer(
         operations=list(step.operations),
         changed=[each.index for each in step.edits],
-        **context.effect(before),
+        **dict(context.effect(before)),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 from uuid import uuid4
@@ -13,10 +13,9 @@ from memci.commands.pages.workspace import OperationContext, TreeVersion
 from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.window_text import Format
-from memci.errors import ConflictError, PageStoreError, RefusedError
+from memci.errors import ConflictError, RefusedError
 from memci.queue.job_requests import request_naming_by_read
 from memci.schemas.base import Answer, Request
-from memci.schemas.pages import PageChange
 from memci.schemas.tools.table import Tool
 from memci.smallmodel.ports import TokenCounter
 from memci.storage.agents import check_there, is_there, snapshot_of
@@ -98,17 +97,11 @@ class PageCommands:
             # Afterwards: an erasure that held the lock has ended by now.
             check_there(connection, agent_id)
             context = prefetched.open(connection, agent_id, actor, session_id, form)
+            context.is_new_agent = is_new
             if mark not in {None, context.mark}:
                 raise ConflictError("the pages have changed meanwhile: look at the window again")
             answers = [performer(context, each) for each in calls]
             context.save()
-        if is_new:  # the id may be misspelt
-            return [
-                each.model_copy(update={"new_agent": True})
-                if isinstance(each, PageChange)
-                else each
-                for each in answers
-            ]
         return answers
 
     @contextmanager
@@ -149,11 +142,6 @@ class PageCommands:
                 workspace = open_workspace(connection, agent_id, store, spec)
                 if workspace.tree.changed:
                     workspace.save(connection, agent_id)
-
-    def settle_before_erasing(self, agent_id: str) -> None:
-        """Do as ``settle``, so that ``settle_in`` has little to do; ignores ``PageStoreError``."""
-        with suppress(PageStoreError):
-            self.settle(agent_id)
 
     def settle_in(self, connection: Connection, agent_id: str) -> None:
         """Put new messages onto pages, in a transaction that has locked the tree.

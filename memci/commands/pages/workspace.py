@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import NamedTuple, TypedDict, TypeVar
+from typing import NamedTuple, TypeVar
 
 from memci.domain.pages.page import Page
 from memci.domain.pages.parameters import PageRules
@@ -14,7 +14,7 @@ from memci.domain.pages.tree import Tree, no_page
 from memci.domain.pages.undo import Edit, merged_edits
 from memci.errors import NotFoundError, RefusedError, TooLargeError
 from memci.message import Message
-from memci.schemas.pages import PageOut, page_out
+from memci.schemas.pages import PageOut, WindowEffect, page_out
 from memci.storage.pages.tree import load_pages
 from memci.storage.pages.undo_steps import add_step, mark_undone
 from memci.storage.pages.workspace import Workspace
@@ -123,15 +123,6 @@ class TreeVersion(NamedTuple):
     settled_seq: int
 
 
-class Effect(TypedDict):
-    """Effect on the window: tokens before, after and over the limit; collapsed pages (P13)."""
-
-    tokens_before: int
-    tokens_after: int
-    over: int
-    collapsed: list[str]
-
-
 @dataclass
 class OperationContext:
     """The state that operations work on. Nothing is written before ``save``."""
@@ -140,6 +131,7 @@ class OperationContext:
     agent_id: str
     actor: Actor
     workspace: Workspace
+    is_new_agent: bool = False  # created by this request: its id may be misspelt
     operations: list[str] = field(default_factory=list)  # their names, for the undo step
     undone_steps: dict[int, bool] = field(default_factory=dict)  # by step number: undone now?
     _edits: list[Edit] = field(default_factory=list)
@@ -185,9 +177,9 @@ class OperationContext:
         self._edits += edits
         return result, edits
 
-    def effect(self, before: int) -> Effect:
-        """Return the effect on a window that took ``before`` tokens."""
-        return Effect(
+    def effect(self, before: int) -> WindowEffect:
+        """Return the effect on a window that took ``before`` tokens (P13)."""
+        return WindowEffect(
             tokens_before=before,
             tokens_after=self.rendering.tokens(),
             over=self.workspace.over,

@@ -277,18 +277,10 @@ class MemoryTools:
         return shapes.Summary.model_validate(answer).model_copy(update={"note": note})
 
     def _erase(self, caller: Caller, request: shapes.Erase) -> shapes.Erased:
-        pages, agent_id = self.pages, caller.agent_id
-        with snapshot_of(pages.database, agent_id) as connection:
+        with snapshot_of(self.pages.database, caller.agent_id) as connection:
             caller.message_seqs(connection, request.messages)
-        pages.settle_before_erasing(agent_id)
-        receipt = erase.run(
-            pages.database,
-            pages.store,
-            self.wakeups,
-            agent_id,
-            ErasureSelection(request.messages),
-            settle=pages.settle_in,
-        )
+        selection = ErasureSelection(request.messages)
+        receipt = erase.run_on_pages(self.pages, self.wakeups, caller.agent_id, selection)
         body: dict[str, Any] = receipt.body
         return shapes.Erased(
             messages=len(body["message_ids"]),

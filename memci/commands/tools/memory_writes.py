@@ -28,18 +28,13 @@ from memci.storage.search.find import Restriction
 from memci.storage.session import Connection
 
 
-@dataclass(frozen=True, slots=True)
-class PlanChange:
-    """A changed plan; ``words``: new words, which a message must contain."""
-
-    plan: Plan
-    words: str | None
-
-
 def change_plan(
     connection: Connection, caller: Caller, request: UpdatePlan, seq: int
-) -> PlanChange:
-    """Return the changed plan as of ``seq``; raises ``ConflictError`` and ``NotFoundError``."""
+) -> tuple[Plan, str | None]:
+    """Return the changed plan as of ``seq``, and new words, which a message must contain.
+
+    Raises ``ConflictError`` and ``NotFoundError``.
+    """
     plan = read_plan(connection, caller.agent_id, Viewer(caller.session_id, caller.user_id))
     if request.steps is not None:
         items = [item_of(each) for each in request.steps]
@@ -47,14 +42,14 @@ def change_plan(
         after = listed(plan, items, seq, caller.session_id, caller.user_id)
         is_new = plan is None or after.made_seq != plan.made_seq
         if not is_new and all(normalized_words(each.text) in known for each in items):
-            return PlanChange(after, None)
-        return PlanChange(after, whole_text(after, language_of(" ".join(i.text for i in items))))
+            return after, None
+        return after, whole_text(after, language_of(" ".join(i.text for i in items)))
     if plan is None:
         raise ConflictError("there is no plan in this session yet: give its steps")
     step, state = request.step or 0, request.state
     if step > len(plan.steps) or state is None:
         raise NotFoundError(f"there is no step {step}: the plan has {len(plan.steps)}")
-    return PlanChange(with_states(plan, [(step, state)], seq), None)
+    return with_states(plan, [(step, state)], seq), None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,17 +92,16 @@ class MemoryWrites:
                 names = [row["name"] for row in list_focus(connection, agent_id)]
                 return shapes.InFocus(focus=[entity, *(each for each in names if each != entity)])
             case UpdatePlan() as request:
-                change = change_plan(connection, caller, request, last_seq(connection, agent_id))
-                if writes and change.words is not None:
+                seq = last_seq(connection, agent_id)
+                plan, words = change_plan(connection, caller, request, seq)
+                if writes and words is not None:
                     # Words of a plan always come from a message, and are erased with it (M25). No
                     # memory is made of that message: the plan itself is shown.
-                    seq = _append(
-                        connection, caller, call.id, change.words, remember=Remember.NEVER
-                    )
-                    change = change_plan(connection, caller, request, seq)
+                    seq = _append(connection, caller, call.id, words, remember=Remember.NEVER)
+                    plan, _ = change_plan(connection, caller, request, seq)
                 if writes:
-                    save_plan(connection, agent_id, change.plan)
-                return PlanAnswer.of(change.plan, caller.session_id)
+                    save_plan(connection, agent_id, plan)
+                return PlanAnswer.of(plan, caller.session_id)
             case _:
                 raise AssertionError(f"{call.tool.name} writes nothing into memory")
 

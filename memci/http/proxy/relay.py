@@ -15,10 +15,6 @@ STATE_HEADER = "x-memci-memory"
 _ERROR_FROM = 400
 
 
-async def _nothing() -> None:
-    """Do nothing at the end."""
-
-
 @dataclass
 class AnswerReader:
     """Reads an answer, whole or streamed; of several choices the first."""
@@ -131,7 +127,7 @@ class Relay:
     reader: AnswerReader | None = None
     # Runs after the answer is read, before its last part is passed on, so before the client's next
     # request.
-    at_end: Callable[[], Awaitable[None]] = _nothing
+    at_end: Callable[[], Awaitable[None]] | None = None
     # The value of the header X-Memci-Memory, if any.
     state: str | None = None
     # True if the whole answer was read.
@@ -192,7 +188,8 @@ class Relay:
     async def _end(self) -> None:
         if not self.whole:
             self.whole = True
-            await self.at_end()
+            if self.at_end is not None:
+                await self.at_end()
 
 
 async def _read_error(response: httpx.Response) -> bytes:

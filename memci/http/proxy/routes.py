@@ -57,7 +57,7 @@ class Proxy:
             )
             await relay.run(ask, receive, send)
             return
-        recalled = await self._memory.before(request, call.traceparent)
+        recalled = await self._memory.before(request, call.state.traceparent)
         with self._memory.unrecorded.hold(request):
             await self._answer(request, recalled, (headers, await call.body()), (receive, send))
 

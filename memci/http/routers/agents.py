@@ -8,7 +8,7 @@ from fastapi import Query
 from memci.commands import configure, jobs
 from memci.domain.job import JobState
 from memci.http.documentation import CONFLICT
-from memci.http.request import AgentId, Call, Cursor, Limit, ThingId
+from memci.http.request import AgentId, Call, Page, ThingId
 from memci.http.routing import Routes
 from memci.reading.lists.listings import usage_of
 from memci.schemas import agents as schemas
@@ -19,9 +19,9 @@ job_routes = Routes("jobs")
 
 
 @routes.read.get("/agents")
-def list_agents(call: Call, cursor: Cursor = None, limit: Limit = 100) -> schemas.AgentList:
+def list_agents(call: Call, page: Page) -> schemas.AgentList:
     """List the agents that the key is for, by id."""
-    return call.runtime.listings.agents(pattern=call.key_agents, cursor=cursor, limit=limit)
+    return call.runtime.listings.agents(pattern=call.state.agents, **page)
 
 
 @routes.read.get("/agents/{agent}")
@@ -81,14 +81,10 @@ def resume(agent: AgentId, call: Call) -> schemas.LaneAnswer:
 
 @job_routes.read.get("/agents/{agent}/jobs")
 def list_jobs(
-    agent: AgentId,
-    call: Call,
-    state: Annotated[JobState | None, Query()] = None,
-    cursor: Cursor = None,
-    limit: Limit = 100,
+    agent: AgentId, call: Call, page: Page, state: Annotated[JobState | None, Query()] = None
 ) -> schemas.JobList:
     """List jobs in the order of the mailbox."""
-    return call.runtime.listings.jobs(agent, state=state, cursor=cursor, limit=limit)
+    return call.runtime.listings.jobs(agent, state=state, **page)
 
 
 @job_routes.read.get("/agents/{agent}/jobs/{job_id}")

@@ -8,7 +8,7 @@ from starlette.concurrency import run_in_threadpool
 
 from memci.commands import documents
 from memci.domain.documents import COLLECTION_PATTERN, MOST_NAME, collection_owner
-from memci.http.request import BODY, AgentId, Call, Cursor, Limit, uploaded_document
+from memci.http.request import BODY, AgentId, Call, Page, uploaded_document
 from memci.http.routing import Routes
 from memci.schemas.base import Text
 from memci.schemas.documents import (
@@ -49,24 +49,18 @@ async def add_to_collection(collection: CollectionName, call: Call) -> DocumentA
 
 
 @routes.read.get("/agents/{agent}/documents")
-def list_documents(
-    agent: AgentId, call: Call, prefix: Prefix = "", cursor: Cursor = None, limit: Limit = 100
-) -> DocumentList:
+def list_documents(agent: AgentId, call: Call, page: Page, prefix: Prefix = "") -> DocumentList:
     """List an agent's documents by id, with their states."""
-    return call.runtime.listings.documents(agent, prefix=prefix, cursor=cursor, limit=limit)
+    return call.runtime.listings.documents(agent, prefix=prefix, **page)
 
 
 @routes.read.get("/collections/{collection}/documents")
 def list_collection(
-    collection: CollectionName,
-    call: Call,
-    prefix: Prefix = "",
-    cursor: Cursor = None,
-    limit: Limit = 100,
+    collection: CollectionName, call: Call, page: Page, prefix: Prefix = ""
 ) -> DocumentList:
     """List a collection's documents by id, with their states."""
     owner = collection_owner(collection)
-    return call.runtime.listings.documents(owner, prefix=prefix, cursor=cursor, limit=limit)
+    return call.runtime.listings.documents(owner, prefix=prefix, **page)
 
 
 @routes.read.get("/agents/{agent}/documents/{document}")
@@ -110,9 +104,9 @@ def clear_collection(collection: CollectionName, prefix: AllOf, call: Call) -> D
 
 
 @routes.read.get("/collections")
-def list_collections(call: Call, cursor: Cursor = None, limit: Limit = 100) -> CollectionList:
+def list_collections(call: Call, page: Page) -> CollectionList:
     """List the collections that the key is for, by name."""
-    return call.runtime.listings.collections(patterns=call.key_agents, cursor=cursor, limit=limit)
+    return call.runtime.listings.collections(patterns=call.state.agents, **page)
 
 
 async def _add(call: Call, owner: str) -> DocumentAnswer:
@@ -123,7 +117,7 @@ async def _add(call: Call, owner: str) -> DocumentAnswer:
     def run() -> DocumentAnswer:
         new = documents.new_document(name, body, max_bytes=most)
         return documents.add(
-            runtime.database, runtime.wakeups, owner, new, traceparent=call.traceparent
+            runtime.database, runtime.wakeups, owner, new, traceparent=call.state.traceparent
         )
 
     return await run_in_threadpool(run)

@@ -48,9 +48,7 @@ def erase_messages(
         return preview.model_copy(update={"unread": found.unread})
     if body.preview:
         return erase.preview(database, store, agent, which)
-    pages = runtime.page_commands
-    pages.settle_before_erasing(agent)
-    return erase.run(database, store, runtime.wakeups, agent, which, settle=pages.settle_in)
+    return erase.run_on_pages(runtime.page_commands, runtime.wakeups, agent, which)
 
 
 @routes.admin.delete("/agents/{agent}")

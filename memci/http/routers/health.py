@@ -12,7 +12,7 @@ from memci.http import problems
 from memci.http.documentation import described
 from memci.runtime import Runtime
 from memci.schemas.agents import AliveAnswer, ReadyAnswer
-from memci.schemas.problems import TYPE_PREFIX, Problem, ProblemType
+from memci.schemas.problems import TYPE_PREFIX, Problem
 from memci.storage.diagnosis import check_database, check_migrations
 from memci.telemetry.metrics import CONTENT_TYPE, HttpMetrics
 
@@ -54,7 +54,7 @@ def ready(request: Request) -> Response | ReadyAnswer:
     if not failed:
         return ReadyAnswer(ready=True, checks=checks)
     problem = Problem(
-        type=TYPE_PREFIX + ProblemType.UNAVAILABLE,
+        type=TYPE_PREFIX + "unavailable",
         title="Not ready",
         status=503,
         detail=f"not ready: {', '.join(failed)}; `memci doctor` says what to do",

@@ -1,10 +1,8 @@
 """Routes for messages, recall, search, context and summaries."""
 
-from pydantic import TypeAdapter
-
 from memci.domain.job import JobSource
 from memci.http.documentation import CONFLICT
-from memci.http.request import AgentId, Call, Cursor, IdempotencyKey, Limit, SessionId
+from memci.http.request import AgentId, Call, IdempotencyKey, Page, SessionId
 from memci.http.routing import Routes
 from memci.queue.intake import Append
 from memci.schemas import reads as schemas
@@ -38,7 +36,7 @@ async def append_messages(
             skip_erased=body.skip_erased,
             source=JobSource.HTTP,
             key=idempotency_key,
-            traceparent=call.traceparent,
+            traceparent=call.state.traceparent,
         )
     )
 
@@ -52,19 +50,10 @@ def compress(agent: AgentId, call: Call, body: CompressRequest | None = None) ->
 
 @message_routes.read.get("/agents/{agent}/messages")
 def list_messages(
-    agent: AgentId,
-    call: Call,
-    session_id: SessionId = None,
-    cursor: Cursor = None,
-    limit: Limit = 100,
+    agent: AgentId, call: Call, page: Page, session_id: SessionId = None
 ) -> MessageList:
     """List messages by seq."""
-    return call.runtime.listings.messages(agent, session_id=session_id, cursor=cursor, limit=limit)
-
-
-_RECALL_ANSWERS: TypeAdapter[schemas.RecallText | schemas.RecallAnswer] = TypeAdapter(
-    schemas.RecallText | schemas.RecallAnswer
-)
+    return call.runtime.listings.messages(agent, session_id=session_id, **page)
 
 
 @routes.read.post("/agents/{agent}/recall")
@@ -72,7 +61,8 @@ def recall(
     agent: AgentId, body: schemas.RecallRequest, call: Call
 ) -> schemas.RecallText | schemas.RecallAnswer:
     """Search the memory network from what the agent is talking about, outwards."""
-    return _RECALL_ANSWERS.validate_python(call.ask("recall", agent, body))
+    answer = schemas.RecallText if body.format == "text" else schemas.RecallAnswer
+    return answer.model_validate(call.ask("recall", agent, body))
 
 
 @routes.read.post("/agents/{agent}/search")
@@ -91,14 +81,10 @@ def context(agent: AgentId, body: schemas.ContextRequest, call: Call) -> schemas
 
 @routes.read.get("/agents/{agent}/summaries")
 def list_summaries(
-    agent: AgentId,
-    call: Call,
-    session_id: SessionId = None,
-    cursor: Cursor = None,
-    limit: Limit = 100,
+    agent: AgentId, call: Call, page: Page, session_id: SessionId = None
 ) -> SummaryList:
     """List the summaries of sessions: each has one, which grows with it."""
-    return call.runtime.listings.summaries(agent, session_id=session_id, cursor=cursor, limit=limit)
+    return call.runtime.listings.summaries(agent, session_id=session_id, **page)
 
 
 @routes.read.post("/agents/{agent}/handover")

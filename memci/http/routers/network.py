@@ -7,7 +7,7 @@ from fastapi import Path, Query
 
 from memci.commands import network_changes, rebuild
 from memci.http.documentation import CONFLICT
-from memci.http.request import AgentId, AsOf, Call, Cursor, Limit, NodeId, ThingId
+from memci.http.request import AgentId, AsOf, Call, NodeId, Page, ThingId
 from memci.http.routing import Routes
 from memci.schemas import network_editions
 from memci.schemas.agents import FocusList, LinkList, NodeAnswer, NodeList, ReceiptAnswer, TrailList
@@ -23,16 +23,15 @@ NodeType: TypeAlias = Literal["episodic", "semantic", "procedural"]
 def list_nodes(
     agent: AgentId,
     call: Call,
+    page: Page,
     kind: Annotated[Literal["memory", "entity"] | None, Query()] = None,
     node_type: Annotated[NodeType | None, Query(alias="type")] = None,
     tier: Annotated[Literal["short", "long"] | None, Query()] = None,
     as_of: AsOf = None,
-    cursor: Cursor = None,
-    limit: Limit = 100,
 ) -> NodeList:
     """List nodes by id; as of a time, the living memories that held then."""
     return call.runtime.listings.nodes(
-        agent, kind=kind, type=node_type, tier=tier, as_of=as_of, cursor=cursor, limit=limit
+        agent, kind=kind, type=node_type, tier=tier, as_of=as_of, **page
     )
 
 
@@ -43,27 +42,20 @@ def get_node(agent: AgentId, node_id: NodeId, call: Call) -> NodeAnswer:
 
 
 @routes.read.get("/agents/{agent}/nodes/{node_id}/trail")
-def get_trail(
-    agent: AgentId,
-    node_id: NodeId,
-    call: Call,
-    cursor: Cursor = None,
-    limit: Limit = 100,
-) -> TrailList:
+def get_trail(agent: AgentId, node_id: NodeId, call: Call, page: Page) -> TrailList:
     """List what happened to a node, the oldest first; a forgotten node keeps its trail."""
-    return call.runtime.listings.trail(agent, node_id, cursor=cursor, limit=limit)
+    return call.runtime.listings.trail(agent, node_id, **page)
 
 
 @routes.read.get("/agents/{agent}/links")
 def list_links(
     agent: AgentId,
     call: Call,
+    page: Page,
     node: Annotated[int | None, Query(ge=0, le=2**63 - 1, description="Its source")] = None,
-    cursor: Cursor = None,
-    limit: Limit = 100,
 ) -> LinkList:
     """List links by source, then target."""
-    return call.runtime.listings.links(agent, node_id=node, cursor=cursor, limit=limit)
+    return call.runtime.listings.links(agent, node_id=node, **page)
 
 
 @routes.read.get("/agents/{agent}/focus")
@@ -93,9 +85,9 @@ def get_network(
 
 
 @routes.read.get("/agents/{agent}/passes")
-def list_passes(agent: AgentId, call: Call, cursor: Cursor = None, limit: Limit = 100) -> PassList:
+def list_passes(agent: AgentId, call: Call, page: Page) -> PassList:
     """List compression passes, the latest first."""
-    return call.runtime.listings.passes(agent, cursor=cursor, limit=limit)
+    return call.runtime.listings.passes(agent, **page)
 
 
 @routes.read.get("/agents/{agent}/fading")
@@ -181,17 +173,10 @@ SessionName: TypeAlias = Annotated[ForeignId, Path()]
 
 
 @routes.read.get("/agents/{agent}/sessions")
-def list_sessions(
-    agent: AgentId, call: Call, cursor: Cursor = None, limit: Limit = 100
-) -> SessionList:
+def list_sessions(agent: AgentId, call: Call, page: Page) -> SessionList:
     """List sessions by id: their messages, and whether they have ended."""
-    return call.runtime.listings.sessions(
-        agent,
-        call.runtime.settings.memory,
-        now=datetime.now(UTC),
-        cursor=cursor,
-        limit=limit,
-    )
+    defaults, now = call.runtime.settings.memory, datetime.now(UTC)
+    return call.runtime.listings.sessions(agent, defaults, now=now, **page)
 
 
 @routes.read.get("/agents/{agent}/nodes/{node_id}/history")

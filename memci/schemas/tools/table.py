@@ -72,18 +72,6 @@ class Tool:
         """A short JSON schema of the arguments."""
         return schema_asked(self.request)
 
-    @property
-    def function(self) -> dict[str, Any]:
-        """The tool as a function schema in the style of OpenAI."""
-        return {
-            "type": "function",
-            "function": {
-                "name": self.name,
-                "description": self.description,
-                "parameters": self.parameters,
-            },
-        }
-
 
 TOOLS: tuple[Tool, ...] = (
     Tool(page_tools.CreateDetailPage, pages.PageChange, begins=True),
@@ -211,9 +199,9 @@ def _written(tool: Tool, form: ToolFormat) -> Written:
     about = {"name": tool.name, "description": tool.description}
     match form:
         case ToolFormat.OPENAI:
-            return tool.function
+            return {"type": "function", "function": {**about, "parameters": tool.parameters}}
         case ToolFormat.RESPONSES:
-            return {"type": "function", **tool.function["function"]}
+            return {"type": "function", **about, "parameters": tool.parameters}
         case ToolFormat.ANTHROPIC:
             return {**about, "input_schema": tool.parameters}
         case ToolFormat.MCP:

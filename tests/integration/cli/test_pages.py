@@ -221,8 +221,8 @@ def test_errors_are_a_sentence_and_a_code(ada: Shell):
         (("undo", "-a", "ada"), 1, "memci: there is nothing to undo"),
         (("tree", "-a", "nobody"), 1, "memci: there is no agent"),
         (("move-page", "usr-1", "-a", "ada"), 2, "TARGET"),
-        (("auto-collapse", "-1", "-a", "ada"), 2, "memci: max_tokens: "),
-        (("unpin", "-3", "-a", "ada"), 2, "memci: pin: "),
+        (("auto-collapse", "0", "-a", "ada"), 2, "memci: max_tokens: "),
+        (("unpin", "0", "-a", "ada"), 2, "memci: pin: "),
         (
             ("create-segment", "--id", "bad id", "--name", "x", "-a", "ada"),
             2,

@@ -105,7 +105,7 @@ def test_a_context_with_filters(settings: dict[str, str], tmp_path: Path):
 @pytest.mark.parametrize(
     ("option", "value", "complaint"),
     [
-        ("--metadata", "project", "--metadata: expected KEY=VALUE, not 'project'"),
+        ("--metadata", "project", "--metadata: expected NAME=VALUE, not 'project'"),
         ("--since", "soon", "since"),
         ("--now", "soon", "now"),
     ],

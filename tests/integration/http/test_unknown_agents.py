@@ -245,8 +245,10 @@ def test_every_command_is_covered():
     listed = {" ".join(line.split()[:2]) for line in COMMANDS.strip().splitlines()}
     named = {each for each in listed if each.split()[0] in {*app.GROUPS, "pages"}}
     named |= {each.split()[0] for each in listed - named} | OTHERS
-    grouped = {f"{group} {name}" for group, (_, names) in app.GROUPS.items() for name in names}
-    assert {*app.COMMANDS, *grouped} <= named
+    grouped = {
+        f"{group} {app.name_of(each)}" for group, (_, all_) in app.GROUPS.items() for each in all_
+    }
+    assert {*map(app.name_of, app.COMMANDS), *grouped} <= named
 
 
 @pytest.mark.timeout(120)

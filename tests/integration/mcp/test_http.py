@@ -261,9 +261,7 @@ def test_without_the_sdk_the_path_is_not_found(server, monkeypatch):
     def missing(name: str) -> None:
         raise ModuleNotFoundError(name="mcp.server")
 
-    monkeypatch.setattr(memci.http.agent_tools, "import_module", missing)
-    memci.http.agent_tools._load_mcp_server.cache_clear()
+    monkeypatch.setattr(memci.mcp.connection, "import_module", missing)
     refused = post(server)
-    memci.http.agent_tools._load_mcp_server.cache_clear()
     assert refused.status_code == 404
     assert "pip install mcp" in refused.json()["detail"]

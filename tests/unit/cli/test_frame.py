@@ -11,8 +11,9 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from memci.cli.network.watch import Observation, RemovedMemory, frame
+from memci.domain.memory.node import RemovalReason
 from memci.schemas.agents import AgentAnswer, PassProgress
-from memci.schemas.network import NetworkNode, PassAnswer, RemovalReason
+from memci.schemas.network import NetworkNode, PassAnswer
 from tests.support.networks import THEN, entity, network, node
 
 

@@ -55,8 +55,8 @@ networks = st.integers(1, 9).flatmap(
 @settings(max_examples=examples(500))
 @given(networks, st.integers(0, 4))
 def test_every_node_is_in_the_tree_once_or_counted_as_hidden(answer: NetworkAnswer, depth: int):
-    found = trees_of(answer, depth)
-    trees = [*found.focus, *found.unreachable]
+    focus, unreachable = trees_of(answer, depth)
+    trees = [*focus, *unreachable]
     placed = [each for tree in trees for each in ids_in(tree)]
     assert len(placed) == len(set(placed))
 
@@ -64,8 +64,8 @@ def test_every_node_is_in_the_tree_once_or_counted_as_hidden(answer: NetworkAnsw
         return tree_node.hidden + sum(map(hidden, tree_node.children))
 
     assert len(placed) + sum(map(hidden, trees)) == len(answer.nodes)
-    assert [tree.node.id for tree in found.focus] == [
-        each for each in answer.focus if each in {tree.node.id for tree in found.focus}
+    assert [tree.node.id for tree in focus] == [
+        each for each in answer.focus if each in {tree.node.id for tree in focus}
     ]
 
 

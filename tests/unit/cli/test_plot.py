@@ -23,7 +23,8 @@ from memci.cli.network.fading_plot import (
     switches_in,
     ticks_up_to,
 )
-from memci.schemas.network import FadingAnswer, RemovalReason
+from memci.domain.memory.node import RemovalReason
+from memci.schemas.network import FadingAnswer
 from tests.support.command_line import environment
 from tests.support.networks import fading
 

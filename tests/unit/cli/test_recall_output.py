@@ -7,13 +7,12 @@ from datetime import UTC, datetime
 import pytest
 
 from memci.cli.commands.recall import (
-    REASONS,
     cut_away,
     next_steps,
     out_of_reach,
     print_recall,
 )
-from memci.domain.memory.recall import Miss
+from memci.domain.memory.recall import Miss, miss_entry
 from memci.language.detection import Language
 from memci.schemas.reads import ForgottenMemory, RecallAnswer, RecalledMemory
 
@@ -25,11 +24,11 @@ def test_every_miss_has_a_reason(
 ) -> None:
     empty = RecallAnswer(memories=[], forgotten=[], miss=miss, seq=1, pending=0)
     print_recall(empty, language=language)
-    assert REASONS[language][miss] in capsys.readouterr().out
+    assert miss_entry(miss, language) in capsys.readouterr().out
 
 
 def test_the_reason_for_unknown_keywords_does_not_speak_of_reach() -> None:
-    assert "reach" not in REASONS[Language.ENGLISH][Miss.NEVER_KNOWN]
+    assert "reach" not in miss_entry(Miss.NEVER_KNOWN, Language.ENGLISH)
 
 
 @pytest.mark.parametrize(
