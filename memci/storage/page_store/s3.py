@@ -88,7 +88,7 @@ class S3PageStore(PageStore):
             content: bytes = answer["Body"].read()
         return key.decoded(content)
 
-    def delete(self, key: TextKey) -> None:
+    def _delete(self, key: TextKey) -> None:
         object_key = self._object_key(key)
         with translate_errors():
             self._client().delete_object(Bucket=self._address.bucket, Key=object_key)
@@ -123,7 +123,7 @@ class S3PageStore(PageStore):
 
         One request for many would need a checksum that compatible stores do not agree on.
         """
-        self._in_parallel(self.delete, keys)
+        self._in_parallel(self._delete, keys)
 
     def _in_parallel(self, act: Callable[[TextKey], None], keys: Sequence[TextKey]) -> None:
         """Run ``act`` for each key; the first error cancels the waiting ones."""
