@@ -10,7 +10,8 @@ from sqlalchemy import create_engine, inspect, text
 from sqlalchemy.pool import NullPool
 
 from memci.storage.migrate import current_revision, downgrade, head_revision, upgrade
-from memci.storage.schema import EDITION_SCHEMA, EDITION_TABLES, metadata
+from memci.storage.schema import metadata
+from memci.storage.schema.network import EDITION_SCHEMA, EDITION_TABLES
 
 # Tables of the whole database; only migrations describe them, and indexes.
 COMMON_TABLES = {"vector_model", "model_total"}
