@@ -3,7 +3,6 @@
 import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 from uuid import uuid4
 
 from memci.broker.wakeup import Wakeups
@@ -20,8 +19,7 @@ from memci.queue.mailbox import NewJob, insert_job, lock_lane, unlock_lane
 from memci.schemas.documents import DocumentAnswer, DocumentsRemoved
 from memci.storage.agents import is_there
 from memci.storage.documents import (
-    document_by_id,
-    document_by_name,
+    find_document,
     is_collection_there,
     keep_document,
     next_named,
@@ -61,11 +59,11 @@ def add(
     """
     with database.agent_transaction(owner) as connection:
         woken, _ = lock_lane(connection, owner)
-        current = document_by_name(connection, owner, new.name)
+        current = find_document(connection, owner, new.name)
         failed = current is not None and current.state is DocumentState.FAILED
         if current is not None and current.digest == new.digest and not failed:
             unlock_lane(connection, owner, woken=woken)
-            return DocumentAnswer(**asdict(current), unchanged=True)
+            return DocumentAnswer(**dict(current), unchanged=True)
         job_id = uuid4()
         document_id = keep_document(connection, owner, new, current.id if current else None, job_id)
         payload = {"document": document_id}
@@ -74,11 +72,11 @@ def add(
             traceparent=traceparent,
         )  # fmt: skip
         insert_job(connection, job)
-        stored = document_by_id(connection, owner, document_id)
+        stored = find_document(connection, owner, document_id)
     wakeups.wake_lane(owner)
     if stored is None:
         raise NotFoundError(_NO_DOCUMENT)
-    return DocumentAnswer(**asdict(stored), unchanged=False)
+    return DocumentAnswer(**dict(stored), unchanged=False)
 
 
 def remove(database: Database, owner: str, document_id: int) -> DocumentsRemoved:

@@ -27,8 +27,9 @@ from memci.storage.erasure.erase import erase_agent, erase_messages, erased_amon
 from memci.storage.erasure.pages import unknown_pages
 from memci.storage.messages import read_messages
 from memci.storage.page_store.choose import remove_texts
+from memci.storage.page_store.named_texts import note_keys
 from memci.storage.page_store.port import PageStore, TextKey
-from memci.storage.pages.page_queries import count_pages, note_keys
+from memci.storage.pages.page_queries import count_pages
 from memci.storage.pages.tree import lock_tree
 from memci.storage.pins import read_pins
 from memci.storage.reading.messages import message_ids, seqs_of
@@ -185,7 +186,7 @@ def run_agent(
         is_left = is_left_of(connection, agent_id)
     try:
         with _preempted_lane(database, wakeups, agent_id, must_exist=not is_left) as connection:
-            texts |= note_keys(connection, agent_id)
+            texts |= set(note_keys(connection, agent_id))
             pages = count_pages(connection, agent_id)
             rows = erase_agent(connection, agent_id)
             body = {"erased": "agent", "pages": pages, "rows": rows}

@@ -6,12 +6,10 @@ owner's lane, so counters and ids are right with any number of writers.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import asdict, dataclass
 from uuid import UUID
 
-from sqlalchemy import Connection
-from sqlalchemy.engine import RowMapping
+from sqlalchemy import Connection, insert
 
 from memci.domain.documents import (
     COLLECTION_PREFIX,
@@ -23,9 +21,10 @@ from memci.domain.documents import (
     searched_text,
     unknown_owner,
 )
+from memci.schemas.documents import CollectionOut, DocumentOut
+from memci.storage.schema.documents import chunk as chunk_table
 from memci.storage.search.index import Embedded, posting_columns
 from memci.storage.search.vectors import to_text
-from memci.storage.session import batches
 
 # In batches, since no statement may last for a minute.
 _BITE = 500
@@ -76,8 +75,7 @@ SELECT {_COLUMNS} {_FROM}
  WHERE d.agent_id = %(owner)s AND d.id > %(after)s AND starts_with(d.name, %(prefix)s)
  ORDER BY d.id LIMIT %(limit)s
 """
-_BY_ID = f"SELECT {_COLUMNS} {_FROM} WHERE d.agent_id = %s AND d.id = %s"
-_BY_NAME = f"SELECT {_COLUMNS} {_FROM} WHERE d.agent_id = %s AND d.name = %s"
+_FIND_DOCUMENT = f"SELECT {_COLUMNS} {_FROM} WHERE d.agent_id = %s AND d.{{column}} = %s"
 _COUNT = """
 UPDATE lane SET documents = documents + 1, last_document_id = last_document_id + 1
 WHERE agent_id = %s RETURNING last_document_id
@@ -111,44 +109,20 @@ _REMOVE_BODY = "DELETE FROM document_body WHERE agent_id = %s AND document_id = 
 _UNCOUNT_DOCUMENTS = "UPDATE lane SET documents = documents - %s WHERE agent_id = %s"
 
 
-@dataclass(frozen=True, slots=True)
-class StoredDocument:
-    """A document, its state, and how many of its chunks are indexed."""
-
-    id: int
-    name: str
-    digest: str
-    bytes: int
-    state: DocumentState
-    error: str | None
-    chunks: int
-    indexed_chunks: int
-    job_id: UUID
-    created_at: datetime
-    sent_at: datetime
-    indexed_at: datetime | None
-
-
 def list_documents(
     connection: Connection, owner: str, *, prefix: str, after: int, limit: int
-) -> list[StoredDocument]:
+) -> list[DocumentOut]:
     """Return documents whose names begin with ``prefix``, by id, after one id."""
     values = {"owner": owner, "prefix": prefix, "after": after, "limit": limit}
-    return [
-        _document(row) for row in connection.exec_driver_sql(_LIST_DOCUMENTS, values).mappings()
-    ]
+    found = connection.exec_driver_sql(_LIST_DOCUMENTS, values).mappings()
+    return [DocumentOut(**row) for row in found]
 
 
-def document_by_id(connection: Connection, owner: str, document_id: int) -> StoredDocument | None:
-    """Return one document."""
-    row = connection.exec_driver_sql(_BY_ID, (owner, document_id)).mappings().first()
-    return None if row is None else _document(row)
-
-
-def document_by_name(connection: Connection, owner: str, name: str) -> StoredDocument | None:
-    """Return the document of a name."""
-    row = connection.exec_driver_sql(_BY_NAME, (owner, name)).mappings().first()
-    return None if row is None else _document(row)
+def find_document(connection: Connection, owner: str, key: int | str) -> DocumentOut | None:
+    """Return the document of an id or a name."""
+    statement = _FIND_DOCUMENT.format(column="id" if isinstance(key, int) else "name")
+    row = connection.exec_driver_sql(statement, (owner, key)).mappings().first()
+    return None if row is None else DocumentOut(**row)
 
 
 def keep_document(
@@ -182,10 +156,6 @@ def remove_documents(connection: Connection, owner: str, ids: Sequence[int]) -> 
     return removed, chunks
 
 
-def _document(row: RowMapping) -> StoredDocument:
-    return StoredDocument(**{**row, "state": DocumentState(row["state"])})
-
-
 # Lanes have no content, so all may be read; the caller's key limits which.
 _LIST_COLLECTIONS = """
 SELECT substr(agent_id, length(%(prefix)s) + 1) AS name, documents, indexed_chunks AS chunks
@@ -197,19 +167,11 @@ _THERE = "SELECT agent_id FROM lane WHERE agent_id = ANY(%s) AND documents > 0"
 _SEE = "SELECT set_config('memci.collections', %s, true)"
 
 
-@dataclass(frozen=True, slots=True)
-class Collection:
-    """A collection with its counts of documents and indexed chunks."""
-
-    name: str
-    documents: int
-    chunks: int
-
-
-def list_collections(connection: Connection, *, after: str) -> list[Collection]:
+def list_collections(connection: Connection, *, after: str) -> list[CollectionOut]:
     """Return all collections with a name after ``after``, by name."""
     values = {"prefix": COLLECTION_PREFIX, "after": after}
-    return [Collection(*row) for row in connection.exec_driver_sql(_LIST_COLLECTIONS, values)]
+    found = connection.exec_driver_sql(_LIST_COLLECTIONS, values).mappings()
+    return [CollectionOut(**row) for row in found]
 
 
 def is_collection_there(connection: Connection, owner: str) -> bool:
@@ -253,17 +215,7 @@ _FORGET_BODY = "DELETE FROM document_body WHERE agent_id = %s AND document_id = 
 _GIVE_IDS = """
 UPDATE lane SET last_chunk_id = last_chunk_id + %s WHERE agent_id = %s RETURNING last_chunk_id
 """
-_ADD = """
-INSERT INTO chunk (agent_id, id, document_id, place, kind, text, path, symbol, symbol_key, language,
-                   first_line, last_line, page)
-SELECT %s, %s + place, %s, place, kind, text, path, symbol, symbol_key, language, first_line,
-       last_line, page
-FROM unnest(%s::integer[], %s::text[], %s::text[], %s::text[], %s::text[], %s::text[], %s::text[],
-            %s::integer[], %s::integer[], %s::integer[])
-     AS new(place, kind, text, path, symbol, symbol_key, language, first_line, last_line, page)
-"""
-# Chunks in one statement.
-_AT_ONCE = 1_000
+_ADD = insert(chunk_table)
 _STATE = """
 UPDATE document SET state = %s, error = %s, chunks = %s, indexed_chunks = 0
 WHERE agent_id = %s AND id = %s
@@ -342,8 +294,20 @@ def replace_chunks(
     connection.exec_driver_sql(_FORGET_BODY, (owner, document_id))
     last = int(connection.exec_driver_sql(_GIVE_IDS, (len(chunks), owner)).scalar_one())
     first = last - len(chunks) + 1
-    for some in batches(enumerate(chunks), _AT_ONCE):
-        connection.exec_driver_sql(_ADD, (owner, first, document_id, *_columns(some)))
+    rows = [
+        {
+            **asdict(each),
+            "agent_id": owner,
+            "id": first + place,
+            "document_id": document_id,
+            "place": place,
+            "path": each.shown_path,
+            "symbol_key": None if each.symbol is None else last_part(each.symbol),
+        }
+        for place, each in enumerate(chunks)
+    ]
+    if rows:
+        connection.execute(_ADD, rows)
     values = (DocumentState.INDEXING, None, len(chunks), owner, document_id)
     connection.exec_driver_sql(_STATE, values)
     return list(range(first, last + 1))
@@ -377,18 +341,3 @@ def index_chunks(
 def name_job(connection: Connection, owner: str, document_id: int, job_id: UUID) -> None:
     """Store the job that continues a document, so that a dead job shows at the document."""
     connection.exec_driver_sql(_NAME_JOB, (job_id, owner, document_id))
-
-
-def _columns(chunks: Sequence[tuple[int, Chunk]]) -> tuple[list[object], ...]:
-    return (
-        [place for place, _ in chunks],
-        [each.kind.value for _, each in chunks],
-        [each.text for _, each in chunks],
-        [each.shown_path for _, each in chunks],
-        [each.symbol for _, each in chunks],
-        [None if each.symbol is None else last_part(each.symbol) for _, each in chunks],
-        [each.language for _, each in chunks],
-        [each.first_line for _, each in chunks],
-        [each.last_line for _, each in chunks],
-        [each.page for _, each in chunks],
-    )

@@ -31,11 +31,7 @@ from tests.support.fleet import Worker
 
 MARK, SIGN = "Zyxquartz", "绝密甲"
 MARKS = (MARK, SIGN, "密甲")
-CONTENT = sorted(
-    each.name
-    for each in metadata.sorted_tables
-    if "agent_id" in each.columns and each.name not in {"lane", "job"}
-)
+CONTENT = sorted(each.name for each in metadata.sorted_tables if each.name not in {"lane", "job"})
 CALL = {
     "id": "c1",
     "type": "function",

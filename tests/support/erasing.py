@@ -20,7 +20,7 @@ from memci.smallmodel.ports import TopicSegment
 from memci.storage.erasure.erase import digest_of, erased_among
 from memci.storage.page_store.port import PageStore
 from memci.storage.page_store.postgres import PostgresPageStore
-from memci.storage.schema import EDITION_SCHEMA
+from memci.storage.schema.network import EDITION_SCHEMA
 from memci.storage.session import Database
 from tests.support.network import AgentUnderTest
 

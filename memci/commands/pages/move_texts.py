@@ -4,10 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from memci.errors import NotFoundError, PageStoreError
-from memci.storage.page_store.named_texts import all_agents
+from memci.storage.page_store.named_texts import all_agents, note_keys
 from memci.storage.page_store.port import PageStore, TextKey
 from memci.storage.page_store.wrappers import MovingPageStore
-from memci.storage.pages.page_queries import note_keys
 from memci.storage.session import Database
 
 
@@ -56,7 +55,7 @@ class TextMigration:
     def _count_missing(self, agent_id: str) -> int:
         """Count the texts that an agent's pages refer to, and that cannot be read anywhere."""
         with self.database.agent_snapshot(agent_id) as connection:
-            keys = note_keys(connection, agent_id)
+            keys = set(note_keys(connection, agent_id))
         unknown = list(keys - set(self.target.list(agent_id))) if keys else []
         return len(unknown) - len(MovingPageStore(self.target, self.source).load_many(unknown))
 

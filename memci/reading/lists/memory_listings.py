@@ -1,7 +1,6 @@
 """Lists nodes, links, sessions, histories, summaries and documents."""
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
@@ -22,7 +21,7 @@ from memci.schemas.agents import (
     TrailEvent,
     TrailList,
 )
-from memci.schemas.documents import CollectionList, CollectionOut, DocumentList, DocumentOut
+from memci.schemas.documents import CollectionList, DocumentList, DocumentOut
 from memci.schemas.sessions import (
     HistoryAnswer,
     SessionAnswer,
@@ -33,7 +32,7 @@ from memci.schemas.sessions import (
 )
 from memci.storage.agents import is_there, parameters_of, snapshot_of
 from memci.storage.documents import (
-    document_by_id,
+    find_document,
     is_collection_there,
     list_collections,
     list_documents,
@@ -172,17 +171,16 @@ class MemoryListings(cursors.Listing):
             _check(connection, owner)
             rows = list_documents(connection, owner, prefix=prefix, after=after, limit=limit + 1)
         page, following = cursors.page_of(rows, limit, lambda row: row.id)
-        documents = [DocumentOut(**asdict(each)) for each in page]
-        return DocumentList(documents=documents, next_cursor=following)
+        return DocumentList(documents=[*page], next_cursor=following)
 
     def document(self, owner: str, document_id: int) -> DocumentOut:
         """Return one document, or raise ``NotFoundError``."""
         with self.database.agent_snapshot(owner) as connection:
             _check(connection, owner)
-            found = document_by_id(connection, owner, document_id)
+            found = find_document(connection, owner, document_id)
         if found is None:
             raise NotFoundError("there is no such document; it may have been removed")
-        return DocumentOut(**asdict(found))
+        return found
 
     def collections(self, *, patterns: str, cursor: str | None, limit: int) -> CollectionList:
         """List the collections that a key with these patterns allows, by name."""
@@ -192,8 +190,7 @@ class MemoryListings(cursors.Listing):
         page, following = cursors.page_of(
             allowed, limit, lambda each: cursors.names_cursor(each.name)
         )
-        collections = [CollectionOut(**asdict(each)) for each in page]
-        return CollectionList(collections=collections, next_cursor=following)
+        return CollectionList(collections=[*page], next_cursor=following)
 
 
 def _session(row: Mapping[Any, Any], now: datetime, silence: timedelta) -> SessionAnswer:

@@ -34,6 +34,17 @@ def _laws_of_columns(table: Table) -> dict[str, str]:
     return laws
 
 
+def _miscounted(counters: str, postings: str, key: str) -> str:
+    """Return the query for two counters of texts and their terms that postings contradict."""
+    return f"""
+    SELECT {counters}
+      FROM lane, (SELECT count(*) AS texts, coalesce(sum(length), 0) AS terms
+                    FROM (SELECT DISTINCT {key}, length FROM {postings}
+                           WHERE agent_id = %(agent)s) AS each) AS counted
+     WHERE agent_id = %(agent)s AND ({counters}) <> (counted.texts, counted.terms)
+    """  # noqa: S608 - names of our own
+
+
 MODELS_OF_VECTORS = " UNION ".join(
     f"SELECT model, vector_dims(embedding) AS dimension FROM {table} WHERE agent_id = %(agent)s"  # noqa: S608 - ours
     for table in ("message_vector", "message_passage", "node_vector", "chunk_vector")
@@ -78,14 +89,9 @@ _LAWS_OF_MEMORY: Mapping[str, str] = {
         SELECT min(seq) FROM message WHERE agent_id = %(agent)s AND position IS NOT NULL
          GROUP BY session_id HAVING count(DISTINCT position >> 32) > 1 LIMIT 1
     """,
-    "lane.indexed_messages and lane.indexed_terms count what is in message_term": """
-        SELECT indexed_messages
-          FROM lane, (SELECT count(*) AS messages, sum(length) AS terms
-                        FROM (SELECT DISTINCT seq, length FROM message_term
-                               WHERE agent_id = %(agent)s) AS each) AS texts
-         WHERE agent_id = %(agent)s
-           AND (indexed_messages, indexed_terms) <> (messages, coalesce(terms, 0)::bigint)
-    """,
+    "lane.indexed_messages and lane.indexed_terms count what is in message_term": (
+        _miscounted("indexed_messages, indexed_terms", "message_term", "seq")
+    ),
     "lane.documents is how many there are, and a document's chunks are counted": """
         SELECT documents FROM lane WHERE agent_id = %(agent)s
            AND documents <> (SELECT count(*) FROM document WHERE agent_id = %(agent)s)
@@ -95,14 +101,9 @@ _LAWS_OF_MEMORY: Mapping[str, str] = {
                SELECT count(*), count(*) FILTER (WHERE indexed) FROM chunk
                 WHERE chunk.agent_id = document.agent_id AND document_id = document.id) LIMIT 1
     """,
-    "lane.indexed_chunks and lane.chunk_terms count what chunk_term has": """
-        SELECT indexed_chunks
-          FROM lane, (SELECT count(*) AS chunks, sum(length) AS terms
-                        FROM (SELECT DISTINCT chunk_id, length FROM chunk_term
-                               WHERE agent_id = %(agent)s) AS each) AS texts
-         WHERE agent_id = %(agent)s
-           AND (indexed_chunks, chunk_terms) <> (chunks, coalesce(terms, 0)::bigint)
-    """,
+    "lane.indexed_chunks and lane.chunk_terms count what chunk_term has": (
+        _miscounted("indexed_chunks, chunk_terms", "chunk_term", "chunk_id")
+    ),
     "the pass under way is the last one": """
         SELECT pass_number FROM lane WHERE agent_id = %(agent)s
            AND (compress_cursor->>'pass')::bigint <> pass_number
@@ -221,6 +222,8 @@ LAWS: Mapping[str, str] = {
     **_LAWS_OF_MEMORY,
     **_LAWS_OF_PAGES,
 }
+
+
 _FOLDERS = "SELECT id, parent FROM page WHERE agent_id = %s AND kind = 'contents'"
 
 
@@ -228,36 +231,25 @@ def check_consistency(connection: Connection, agent_id: str) -> None:
     """Raise ``InvalidInputError`` with the law that is broken and the row that breaks it."""
     for law, statement in LAWS.items():
         broken = connection.exec_driver_sql(statement, {"agent": agent_id}).first()
-        if broken is not None:
-            # Numbers, ids and names of models: no statement returns text of messages.
-            raise InvalidInputError(f"the archive contradicts itself: {law}; not so {broken[0]}")
+        check_law(law, None if broken is None else str(broken[0]))
     lost = _lost_folder(connection, agent_id)
-    if lost is not None:
-        raise InvalidInputError(
-            "the archive contradicts itself: no folder lies below itself, or too deep; not so "
-            f"{lost}"
-        )
+    check_law("no folder lies below itself, or too deep", lost)
+
+
+def check_law(law: str, broken: str | None) -> None:
+    """Raise ``InvalidInputError`` if something breaks a law; ``broken`` is no text of messages."""
+    if broken is not None:
+        raise InvalidInputError(f"the archive contradicts itself: {law}; not so {broken}")
 
 
 def _lost_folder(connection: Connection, agent_id: str) -> str | None:
     """Return a folder that lies below itself or too deep for any window (P1).
 
-    All parents must exist. Each folder is visited once.
+    All parents must exist.
     """
     rows = connection.exec_driver_sql(_FOLDERS, (agent_id,))
     parents: dict[str, str | None] = {row.id: row.parent for row in rows}
-    depths: dict[str | None, int] = {None: 0}
-    for folder in parents:
-        path: list[str] = []
-        at: str | None = folder
-        while at is not None and at not in depths:
-            path.append(at)
-            if len(path) > MAX_DEPTH:
-                return folder
-            at = parents[at]
-        depth = depths[at]
-        for each in reversed(path):
-            depth = depths[each] = depth + 1
-        if depth > MAX_DEPTH:
-            return folder
-    return None
+    above = parents
+    for _ in range(MAX_DEPTH):
+        above = {each: parents[parent] for each, parent in above.items() if parent is not None}
+    return next(iter(above), None)

@@ -7,13 +7,11 @@ from contextlib import suppress
 from typing import Any
 
 import numpy as np
-from pgvector.sqlalchemy import HALFVEC
-from sqlalchemy import Column, Connection, Table
-from sqlalchemy.dialects import postgresql
+from sqlalchemy import Connection, Table
 from sqlalchemy.exc import DataError, IntegrityError, OperationalError, ProgrammingError
 
 from memci.errors import ConflictError, ErasedError, InvalidInputError, PageStoreError
-from memci.storage.archive.consistency import MODELS_OF_VECTORS, check_consistency
+from memci.storage.archive.consistency import MODELS_OF_VECTORS, check_consistency, check_law
 from memci.storage.archive.export import EXPORTED_TABLES, exported_columns, file_of
 from memci.storage.archive.reading import OpenArchive
 from memci.storage.erasure.erase import erased_among, lock_for_erasure
@@ -48,23 +46,12 @@ SELECT EXISTS (
 """  # noqa: S608 - a constant of another module
 # The offset of a time that is written as text.
 _OFFSET = """
-CASE WHEN said_at ~ '[+-][0-9]{2}:[0-9]{2}$'
-     THEN nullif((extract(epoch FROM right(said_at, 6)::interval) / 60)::smallint, 0) END
+CASE WHEN line.row->>'said_at' ~ '[+-][0-9]{2}:[0-9]{2}$'
+     THEN nullif((extract(epoch FROM right(line.row->>'said_at', 6)::interval) / 60)::smallint, 0)
+END
 """
-# Tombstones of both servers are kept; settings of an agent without content are replaced.
-_ON_CONFLICT = {
-    "erased_message": "ON CONFLICT DO NOTHING",
-    "agent_setting": """
-ON CONFLICT (agent_id) DO UPDATE
-SET parameters = excluded.parameters, changed_at = excluded.changed_at
-""",
-    "page_tree": """
-ON CONFLICT (agent_id) DO UPDATE SET version = excluded.version, segments = excluded.segments,
-    settled_seq = excluded.settled_seq, interactions = excluded.interactions,
-    next_place = excluded.next_place, archive = excluded.archive, notice = excluded.notice,
-    last_step = excluded.last_step
-""",
-}
+# Rows of an agent without content that are replaced: its settings, and the lock of its pages.
+_REPLACED = (work.agent_setting, pages.page_tree)
 # SQLSTATE of an upsert with the same row twice, and the class of exceeded program limits.
 _TWICE = "21000"
 _OVER_LIMITS = "54"
@@ -144,11 +131,11 @@ def save_note_texts(
             key = TextKey(agent_id, row["page_id"], row["version"])
             found = connection.exec_driver_sql(_FIND_NOTE, (agent_id, key.page, key.version))
             is_new = found.first() is not None and key.page not in saved
-            _check(is_new, "every text is of one note, in its version", key.page)
+            check_law("every text is of one note, in its version", None if is_new else key.page)
             saved[key.page] = key
             store.save(key, row["text"])
         without = connection.exec_driver_sql(_NOTE_WITHOUT_TEXT, (agent_id, list(saved))).scalar()
-        _check(without is None, "every note has its text", without)
+        check_law("every note has its text", without)
     except BaseException:
         for key in saved.values():
             # Upkeep removes texts that could not be deleted: no page refers to them.
@@ -157,25 +144,18 @@ def save_note_texts(
         raise
 
 
-def _check(holds: bool, law: str, index: str | None) -> None:  # noqa: FBT001 - what is checked
-    if not holds:
-        raise InvalidInputError(f"the archive contradicts itself: {law}; not so {index}")
-
-
 def _update_lane(connection: Connection, agent_id: str, archive: OpenArchive) -> None:
     lines = [line for line, _ in archive.rows(work.lane)]
     if len(lines) != 1:
         raise InvalidInputError(f"{file_of(work.lane)}: expected one line")
-    columns = exported_columns(work.lane)
     assignments = ", ".join(
         f"{name} = greatest(lane.{name}, new.{name})"
         if name in _NEVER_LESS
         else f"{name} = new.{name}"
-        for name in (column.name for column in columns)
+        for name in (column.name for column in exported_columns(work.lane))
     )
     statement = f"""
-    UPDATE lane SET {assignments}
-      FROM jsonb_to_record(%(row)s::jsonb) AS new({_record_type(columns, {})})
+    UPDATE lane SET {assignments} FROM jsonb_populate_record(NULL::lane, %(row)s::jsonb) AS new
      WHERE lane.agent_id = %(agent)s
     """  # noqa: S608 - names of our own
     connection.exec_driver_sql(statement, {"agent": agent_id, "row": lines[0].decode()})
@@ -183,24 +163,18 @@ def _update_lane(connection: Connection, agent_id: str, archive: OpenArchive) ->
 
 def _insert(connection: Connection, agent_id: str, table: Table, batch: Sequence[_Row]) -> None:
     """Insert rows; raises ``InvalidInputError`` for errors that only the database finds."""
-    columns = exported_columns(table)
-    # Vectors, and times with offsets, travel as text.
-    casts = {each.name: "halfvec" for each in columns if isinstance(each.type, HALFVEC)}
-    names = [column.name for column in columns]
-    selected = list(names)
+    values = {each.name: f"new.{each.name}" for each in exported_columns(table)}
     if "said_offset" in table.columns:
-        casts["said_at"] = "timestamptz"
-        names.append("said_offset")
-        selected.append(_OFFSET)
-    selected = [f"{name}::{casts[name]}" if name in casts else name for name in selected]
+        values["said_offset"] = _OFFSET
     statement = f"""
-    INSERT INTO {table.name} (agent_id, {", ".join(names)})
-    SELECT %(agent)s, {", ".join(selected)}
-      FROM jsonb_to_recordset(%(rows)s::jsonb) AS new({_record_type(columns, casts)})
-    {_ON_CONFLICT.get(table.name, "")}
+    INSERT INTO {table.name} (agent_id, {", ".join(values)})
+    SELECT %(agent)s, {", ".join(values.values())}
+      FROM jsonb_array_elements(%(rows)s::jsonb) AS line(row),
+           jsonb_populate_record(NULL::{table.name}, line.row) AS new
+    {_on_conflict(table, values)}
     """  # noqa: S608 - names of our own
-    if "embedding" in casts:
-        rows = json.dumps(_with_vectors([row for _, row in batch]))
+    if "embedding" in values:
+        rows = json.dumps([_with_vector(row) for _, row in batch])
     else:
         # In the words of the archive: Python's floats lose digits.
         rows = "[" + ",".join(line.decode() for line, _ in batch) + "]"
@@ -230,26 +204,19 @@ def _refusal(
     return None
 
 
-def _with_vectors(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return rows with vectors in pgvector's format, converted in groups of one length."""
-    by_length: dict[int, list[int]] = {}
-    for at, row in enumerate(rows):
-        by_length.setdefault(len(row["embedding"]), []).append(at)
-    texts: dict[int, str] = {}
-    for places in by_length.values():
-        packed = b"".join(base64.b64decode(rows[at]["embedding"]) for at in places)
-        vectors = np.frombuffer(packed, dtype=">f2").reshape(len(places), -1).astype(np.float32)
-        texts.update(zip(places, to_text(vectors), strict=True))
-    return [{**row, "embedding": texts[at]} for at, row in enumerate(rows)]
+def _on_conflict(table: Table, names: Iterable[str]) -> str:
+    """Return what happens to rows of an agent without content."""
+    if table in _REPLACED:
+        replaced = ", ".join(f"{name} = excluded.{name}" for name in names)
+        return f"ON CONFLICT (agent_id) DO UPDATE SET {replaced}"
+    # Tombstones of both servers are kept.
+    return "ON CONFLICT DO NOTHING" if table is work.erased_message else ""
 
 
-def _record_type(columns: Sequence[Column[object]], casts: Mapping[str, str]) -> str:
-    """Return columns as a record type; a column with a cast is text."""
-    dialect = postgresql.dialect()  # type: ignore[no-untyped-call]  # SQLAlchemy's own
-    return ", ".join(
-        f"{each.name} {'text' if each.name in casts else each.type.compile(dialect)}"
-        for each in columns
-    )
+def _with_vector(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row with its vector in pgvector's format."""
+    numbers = np.frombuffer(base64.b64decode(row["embedding"]), dtype=">f2").astype(np.float32)
+    return {**row, "embedding": to_text(numbers[np.newaxis])[0]}
 
 
 def _batches(rows: Iterable[_Row]) -> Iterator[list[_Row]]:

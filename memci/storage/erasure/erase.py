@@ -76,16 +76,13 @@ _DELETE_ROWS = """
 DELETE FROM {table} WHERE agent_id = %(agent)s AND ctid = ANY(ARRAY(
     SELECT ctid FROM {table} WHERE agent_id = %(agent)s AND NOT ({outlives}) LIMIT %(most)s))
 """
-_DELETE_MESSAGES = """
-WITH erased AS (
-    DELETE FROM message WHERE agent_id = %(agent)s AND ctid = ANY(ARRAY(
-        SELECT ctid FROM message WHERE agent_id = %(agent)s LIMIT %(most)s))
-    RETURNING id),
+_DELETE_MESSAGES = f"""
+WITH erased AS ({_DELETE_ROWS.format(table="message", outlives="false")} RETURNING id),
 buried AS (
     INSERT INTO erased_message (agent_id, digest)
     SELECT %(agent)s, sha256(convert_to(id, 'UTF8')) FROM erased ON CONFLICT DO NOTHING)
 SELECT FROM erased
-"""
+"""  # noqa: S608 - a constant of this module
 # Counters of ids stay: no id is reused. Later requests of producers belong to a new agent.
 _RESET_LANE = """
 UPDATE lane SET epoch = epoch + 1, erased_messages = message_seq, compress_done = compress_req,

@@ -12,33 +12,30 @@ from memci.storage.pages.texts import shown_messages
 from memci.storage.pages.tree import page_from_row, save_pages
 from memci.storage.session import batches
 
-# An interaction's page is found by the message: pages of one session and kind do not overlap. The
-# session is compared in two ways, so that both use an index.
+# The messages of a page, notes of an agent included.
+_ON_PAGE = """m.agent_id = page.agent_id AND m.seq BETWEEN page.first_seq AND page.last_seq
+       AND m.session_id IS NOT DISTINCT FROM page.session_id
+       AND (m.role = 'system') = (page.number = 0)"""
+# An interaction's page is found by the message: pages of one session and kind do not overlap.
+_PAGE_OF = """
+    SELECT found.id FROM erased CROSS JOIN LATERAL (
+        SELECT id, first_seq FROM page WHERE agent_id = %(agent)s AND first_seq IS NOT NULL
+           AND session_id {session} AND last_seq >= erased.seq
+           AND (number = 0) = erased.system ORDER BY last_seq LIMIT 1) AS found
+     WHERE found.first_seq <= erased.seq"""
+# The session is compared in two ways, so that both use an index.
 _TOUCHED = f"""
 WITH erased AS MATERIALIZED (
     SELECT seq, session_id, role = 'system' AS system FROM message
      WHERE agent_id = %(agent)s AND seq = ANY(%(seqs)s::bigint[])),
-touched AS (
-    SELECT found.id FROM erased CROSS JOIN LATERAL (
-        SELECT id, first_seq FROM page WHERE agent_id = %(agent)s AND first_seq IS NOT NULL
-           AND session_id = erased.session_id AND last_seq >= erased.seq
-           AND (number = 0) = erased.system ORDER BY last_seq LIMIT 1) AS found
-     WHERE found.first_seq <= erased.seq
-    UNION
-    SELECT found.id FROM erased CROSS JOIN LATERAL (
-        SELECT id, first_seq FROM page WHERE agent_id = %(agent)s AND first_seq IS NOT NULL
-           AND session_id IS NULL AND erased.session_id IS NULL AND last_seq >= erased.seq
-           AND (number = 0) = erased.system ORDER BY last_seq LIMIT 1) AS found
-     WHERE found.first_seq <= erased.seq)
+touched AS ({_PAGE_OF.format(session="= erased.session_id")}
+    UNION {_PAGE_OF.format(session="IS NULL AND erased.session_id IS NULL")})
 SELECT page.id, EXISTS (
-    SELECT FROM message m WHERE m.agent_id = page.agent_id
-       AND m.seq BETWEEN page.first_seq AND page.last_seq
-       AND m.session_id IS NOT DISTINCT FROM page.session_id
-       AND (m.role = 'system') = (page.number = 0) AND NOT {IS_NOTE}
-       AND NOT m.seq = ANY(%(seqs)s::bigint[])) AS stays
+    SELECT FROM message m
+     WHERE {_ON_PAGE} AND NOT {IS_NOTE} AND NOT m.seq = ANY(%(seqs)s::bigint[])) AS stays
   FROM page WHERE page.agent_id = %(agent)s AND page.id IN (SELECT id FROM touched)
  ORDER BY page.id
-"""  # noqa: S608 - a constant of another module
+"""  # noqa: S608 - constants of ours
 # A folder that was erased before has no words.
 _NAMED = """
 SELECT id, text_version IS NOT NULL AS note FROM page WHERE agent_id = %s AND id = ANY(%s)
@@ -58,14 +55,11 @@ SELECT * FROM page
 """
 _PAGES = "SELECT * FROM page WHERE agent_id = %s AND id = ANY(%s) ORDER BY id"
 # Notes are in no conversation, and go with the page that they were made on: they count for its end.
-_LAST = """
-SELECT page.id, max(m.seq) AS seq FROM page JOIN message m ON m.agent_id = page.agent_id
-   AND m.seq BETWEEN page.first_seq AND page.last_seq
-   AND m.session_id IS NOT DISTINCT FROM page.session_id
-   AND (m.role = 'system') = (page.number = 0)
+_LAST = f"""
+SELECT page.id, max(m.seq) AS seq FROM page JOIN message m ON {_ON_PAGE}
  WHERE page.agent_id = %s AND page.id = ANY(%s) AND NOT m.seq = ANY(%s::bigint[])
  GROUP BY page.id
-"""
+"""  # noqa: S608 - a constant of this module
 # Pages read at once.
 _AT_ONCE = 200
 # Replaces the name of a folder, in any language.

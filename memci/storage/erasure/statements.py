@@ -38,6 +38,12 @@ _ERASED_KEYS = {
 }
 # A framework's thread with the session's name is the same conversation.
 _THREADS = "DELETE FROM {table} WHERE agent_id = %(agent)s AND thread = %(session)s"
+# The name of a session is deleted with its last message.
+_OF_NO_MESSAGE = """
+DELETE FROM {table} WHERE agent_id = %(agent)s AND session_id <> '' AND NOT EXISTS (
+    SELECT FROM message m WHERE m.agent_id = %(agent)s AND m.session_id = {table}.session_id
+       AND NOT m.seq = ANY(%(seqs)s::bigint[]))
+"""
 
 
 def statements_of(table: Table) -> list[str]:
@@ -150,15 +156,7 @@ _BEFORE_DELETION: Mapping[str, tuple[str, ...]] = {
          WHERE trail.agent_id = %(agent)s AND trail.node_id = kept.id AND event = 'created'
         """,
     ),
-    "session_end": (
-        # Its name is deleted with the last message of a session.
-        """
-        DELETE FROM session_end WHERE agent_id = %(agent)s AND NOT EXISTS (
-            SELECT FROM message m
-             WHERE m.agent_id = %(agent)s AND m.session_id = session_end.session_id
-               AND NOT m.seq = ANY(%(seqs)s::bigint[]))
-        """,
-    ),
+    "session_end": (_OF_NO_MESSAGE.format(table="session_end"),),
     "summary": (
         # Summaries with erased messages are deleted, and made again from the remaining ones.
         f"""
@@ -170,12 +168,7 @@ _BEFORE_DELETION: Mapping[str, tuple[str, ...]] = {
         UPDATE summary SET counted_seq = through_seq, counted_tokens = 0 FROM {FIRST_ERASED}
          WHERE agent_id = %(agent)s AND session_id = erased.session AND counted_seq >= erased.first
         """,  # noqa: S608 - a constant of ours
-        # Its name is deleted with the last message of a session.
-        """
-        DELETE FROM summary WHERE agent_id = %(agent)s AND session_id <> '' AND NOT EXISTS (
-            SELECT FROM message m WHERE m.agent_id = %(agent)s AND m.session_id = summary.session_id
-               AND NOT m.seq = ANY(%(seqs)s::bigint[]))
-        """,
+        _OF_NO_MESSAGE.format(table="summary"),
     ),
     "receipt": (
         # Receipts without seqs are older than that column. A receipt of an erasure itself remains.

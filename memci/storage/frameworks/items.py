@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, Row
@@ -267,15 +266,6 @@ WHERE {THERE} AND {BELOW} AND terms ?| %(terms)s::text[] GROUP BY asked.term
 
 
 @dataclass(frozen=True, slots=True)
-class Unindexed:
-    """A text without an index, and the time of its item."""
-
-    place: Place
-    text: str
-    updated_at: datetime
-
-
-@dataclass(frozen=True, slots=True)
 class ItemQuestion:
     """A query: the namespace, the conditions on values, the words and the vector."""
 
@@ -301,17 +291,16 @@ class FoundItems:
 
 def unindexed_items(
     connection: Connection, agent_id: str, model: str, limit: int
-) -> list[Unindexed]:
-    """Return texts without an index of this model, the newest first."""
+) -> list[Row[Any]]:
+    """Return places, texts and times of items without an index of this model, the newest first."""
     values = {"agent": agent_id, "model": model, "limit": limit}
-    rows = connection.exec_driver_sql(_UNINDEXED, values)
-    return [Unindexed(place_of(row), row.text, row.updated_at) for row in rows]
+    return list(connection.exec_driver_sql(_UNINDEXED, values))
 
 
 def index_items(
     connection: Connection,
     agent_id: str,
-    items: Sequence[Unindexed],
+    items: Sequence[Row[Any]],
     terms: Iterable[Mapping[str, int]],
     vectors: Vectors,
     model: str,
@@ -321,8 +310,8 @@ def index_items(
         return 0
     rows = [
         {
-            "namespace": list(each.place[0]),
-            "key": each.place[1],
+            "namespace": each.namespace,
+            "key": each.key,
             "updated_at": each.updated_at.isoformat(),
             "terms": counts,
             "length": sum(counts.values()),

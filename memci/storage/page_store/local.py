@@ -3,7 +3,7 @@
 import os
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
@@ -36,9 +36,10 @@ class MemoryPageStore(PageStore):
             raise key.not_found()
         return stored[0]
 
-    def delete(self, key: TextKey) -> None:
+    def delete_many(self, keys: Sequence[TextKey]) -> None:
         with self._lock:
-            self._texts.pop((key.agent_id, key.file_name), None)
+            for key in keys:
+                self._texts.pop((key.agent_id, key.file_name), None)
 
     def list(self, agent_id: str, *, older_s: float = 0.0) -> Iterator[TextKey]:
         latest = monotonic() - older_s
@@ -91,12 +92,12 @@ class FilePageStore(PageStore):
                 raise key.not_found() from None
         return key.decoded(content)
 
-    def delete(self, key: TextKey) -> None:
-        place = self._path(key)
-        self._check_folder(has_texts=True)
-        with _os_errors():
-            for file in (place, *place.parent.glob(f"{place.name}.*{_UNFINISHED}")):
-                file.unlink(missing_ok=True)
+    def delete_many(self, keys: Sequence[TextKey]) -> None:
+        for place in map(self._path, keys):
+            self._check_folder(has_texts=True)
+            with _os_errors():
+                for file in (place, *place.parent.glob(f"{place.name}.*{_UNFINISHED}")):
+                    file.unlink(missing_ok=True)
 
     def list(self, agent_id: str, *, older_s: float = 0.0) -> Iterator[TextKey]:
         """Do as ``PageStore.list``.

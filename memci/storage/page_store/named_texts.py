@@ -55,5 +55,10 @@ def has_notes(database: Database) -> bool:
 def notes_of(database: Database, agent_id: str, most: int) -> list[TextKey]:
     """Return the text keys of an agent's newest notes, at most ``most``."""
     with database.agent_snapshot(agent_id) as connection:
-        rows = connection.exec_driver_sql(_NOTES, (agent_id, most)).all()
+        return note_keys(connection, agent_id, most)
+
+
+def note_keys(connection: Connection, agent_id: str, most: int | None = None) -> list[TextKey]:
+    """Return the text keys of an agent's notes, the newest first; None: of all."""
+    rows = connection.exec_driver_sql(_NOTES, (agent_id, most))
     return [TextKey(agent_id, row.id, row.text_version) for row in rows]

@@ -77,18 +77,13 @@ class PageStore(ABC):
     def load(self, key: TextKey) -> str:
         """Return a text; raises ``NotFoundError`` if it is missing or unreadable."""
 
-    @abstractmethod
     def delete(self, key: TextKey) -> None:
-        """Delete a text; a missing one is no error."""
+        """Delete a text; raises ``NotFoundError`` if its page index is invalid."""
+        self.delete_many([key.checked()])
 
     def exists(self, key: TextKey) -> bool:
         """Return True if there is a readable text."""
-        key.checked()
-        try:
-            self.load(key)
-        except NotFoundError:
-            return False
-        return True
+        return bool(self.load_many([key.checked()]))
 
     @abstractmethod
     def list(self, agent_id: str, *, older_s: float = 0.0) -> Iterator[TextKey]:
@@ -105,10 +100,12 @@ class PageStore(ABC):
                 texts[key] = self.load(key)
         return texts
 
+    @abstractmethod
     def delete_many(self, keys: Sequence[TextKey]) -> None:
-        """Delete texts of one agent; an error may come after some are deleted."""
-        for key in keys:
-            self.delete(key)
+        """Delete texts of one agent; an error may come after some are deleted.
+
+        A missing text is no error.
+        """
 
     def in_transaction(self, connection: Connection) -> PageStore:
         """Return the store as a part of a database transaction, if it can be a part of one."""

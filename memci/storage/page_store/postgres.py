@@ -13,8 +13,6 @@ _SAVE = """
 INSERT INTO page_text (agent_id, page_id, version, text) VALUES (%s, %s, %s, %s)
 ON CONFLICT (agent_id, page_id, version) DO NOTHING
 """
-_LOAD = "SELECT text FROM page_text WHERE agent_id = %s AND page_id = %s AND version = %s"
-_DELETE = "DELETE FROM page_text WHERE agent_id = %s AND page_id = %s AND version = %s"
 _PAIRS = "unnest(%(pages)s::text[], %(versions)s::bigint[]) AS wanted (page_id, version)"
 _LOAD_MANY = f"""
 SELECT note.* FROM {_PAIRS} CROSS JOIN LATERAL (
@@ -54,15 +52,10 @@ class PostgresPageStore(PageStore):
             connection.exec_driver_sql(_SAVE, values)
 
     def load(self, key: TextKey) -> str:
-        with self._reading(key.checked().agent_id) as connection:
-            text = connection.exec_driver_sql(_LOAD, tuple(key)).scalar()
-        if text is None:
+        texts = self.load_many([key.checked()])
+        if key not in texts:
             raise key.not_found()
-        return str(text)
-
-    def delete(self, key: TextKey) -> None:
-        with self._writing(key.checked().agent_id) as connection:
-            connection.exec_driver_sql(_DELETE, tuple(key))
+        return texts[key]
 
     def list(self, agent_id: str, *, older_s: float = 0.0) -> Iterator[TextKey]:
         with self._reading(agent_id) as connection:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 from hashlib import sha256
-from threading import Lock
 from typing import Any
 
 from memci.config.groups import PageStoreAddress
@@ -68,13 +68,11 @@ class S3PageStore(PageStore):
 
     def __init__(self, address: PageStoreAddress) -> None:
         self._address = address
-        self._opening = Lock()
-        self._opened: Any = None
 
     def save(self, key: TextKey, text: str) -> None:
         object_key, content = self._object_key(key), encode_text(text)
         with translate_errors():  # S3 shows an object whole, or not at all
-            self._client().put_object(
+            self._client.put_object(
                 Bucket=self._address.bucket,
                 Key=object_key,
                 Body=content,
@@ -84,14 +82,14 @@ class S3PageStore(PageStore):
     def load(self, key: TextKey) -> str:
         object_key = self._object_key(key)
         with translate_errors(key):
-            answer = self._client().get_object(Bucket=self._address.bucket, Key=object_key)
+            answer = self._client.get_object(Bucket=self._address.bucket, Key=object_key)
             content: bytes = answer["Body"].read()
         return key.decoded(content)
 
-    def delete(self, key: TextKey) -> None:
+    def _delete(self, key: TextKey) -> None:
         object_key = self._object_key(key)
         with translate_errors():
-            self._client().delete_object(Bucket=self._address.bucket, Key=object_key)
+            self._client.delete_object(Bucket=self._address.bucket, Key=object_key)
 
     def list(self, agent_id: str, *, older_s: float = 0.0) -> Iterator[TextKey]:
         """Do as ``PageStore.list``; ages are by this machine's clock."""
@@ -99,7 +97,7 @@ class S3PageStore(PageStore):
         latest = datetime.now(UTC) - timedelta(seconds=older_s) if older_s else None
         keys = []
         with translate_errors():
-            pages = self._client().get_paginator("list_objects_v2")
+            pages = self._client.get_paginator("list_objects_v2")
             for page in pages.paginate(Bucket=self._address.bucket, Prefix=home):
                 for each in page.get("Contents", ()):
                     key = parse_file_name(agent_id, each["Key"].removeprefix(home))
@@ -123,22 +121,19 @@ class S3PageStore(PageStore):
 
         One request for many would need a checksum that compatible stores do not agree on.
         """
-        self._in_parallel(self.delete, keys)
+        self._in_parallel(self._delete, keys)
 
     def _in_parallel(self, act: Callable[[TextKey], None], keys: Sequence[TextKey]) -> None:
         """Run ``act`` for each key; the first error cancels the waiting ones."""
         if keys:
-            self._client()  # threads only use it
+            _ = self._client  # threads only use it
             with ThreadPoolExecutor(_AT_ONCE) as pool:
                 for _ in pool.map(act, keys):
                     pass
 
     def close(self) -> None:
         """Close the connections."""
-        with self._opening:
-            if self._opened is not None:
-                self._opened.close()
-                self._opened = None
+        self._client.close()
 
     def _home(self, agent_id: str) -> str:
         prefix = self._address.prefix.strip("/")
@@ -148,11 +143,9 @@ class S3PageStore(PageStore):
     def _object_key(self, key: TextKey) -> str:
         return self._home(key.agent_id) + key.file_name
 
+    @cached_property
     def _client(self) -> Any:
-        with self._opening:
-            if self._opened is None:
-                self._opened = _open(self._address)
-            return self._opened
+        return _open(self._address)
 
 
 def _open(address: PageStoreAddress) -> Any:

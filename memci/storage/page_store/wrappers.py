@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import lru_cache
 from sys import getsizeof
 from threading import Lock
 
@@ -29,11 +30,8 @@ class WrappedPageStore(PageStore):
     def load(self, key: TextKey) -> str:
         return self._store.load(key)
 
-    def delete(self, key: TextKey) -> None:
-        self._store.delete(key)
-
-    def exists(self, key: TextKey) -> bool:
-        return self._store.exists(key)
+    def delete_many(self, keys: Sequence[TextKey]) -> None:
+        self._store.delete_many(keys)
 
     def list(self, agent_id: str, *, older_s: float = 0.0) -> Iterator[TextKey]:
         return self._store.list(agent_id, older_s=older_s)
@@ -66,18 +64,16 @@ class MovingPageStore(PageStore):
         self._now.save(key, text)
 
     def load(self, key: TextKey) -> str:
-        for store in self._readers():
-            try:
-                return store.load(key)
-            except NotFoundError:
-                continue
-        raise key.not_found()
+        texts = self.load_many([key.checked()])
+        if key not in texts:
+            raise key.not_found()
+        return texts[key]
 
-    def delete(self, key: TextKey) -> None:
+    def delete_many(self, keys: Sequence[TextKey]) -> None:
         # In this order: ``TextMigration`` checks after each copy whether the source still has the
         # text, so it notices the deletion, or its copy is deleted here.
-        self._also.delete(key)
-        self._now.delete(key)
+        self._also.delete_many(keys)
+        self._now.delete_many(keys)
 
     def load_many(self, keys: Sequence[TextKey]) -> dict[TextKey, str]:
         texts: dict[TextKey, str] = {}
@@ -87,10 +83,6 @@ class MovingPageStore(PageStore):
                 break
             texts |= store.load_many(missing)
         return texts
-
-    def delete_many(self, keys: Sequence[TextKey]) -> None:
-        self._also.delete_many(keys)
-        self._now.delete_many(keys)
 
     def list(self, agent_id: str, *, older_s: float = 0.0) -> Iterator[TextKey]:
         """Do as ``PageStore.list``. A text in both stores is old if it is old in one of them."""
@@ -117,8 +109,9 @@ class TextCache:
         self._max_bytes = max_bytes
         self.held_bytes = 0
         self._texts: OrderedDict[TextKey, str] = OrderedDict()
-        self._missed: OrderedDict[TextKey, None] = OrderedDict()
         self._lock = Lock()
+        # Logs each missing text once.
+        self.warn_missing = lru_cache(_MOST_MISSED)(_warn_missing)
 
     def get(self, key: TextKey) -> str | None:
         """Return a cached text or None; marks it as the most recently used."""
@@ -145,15 +138,6 @@ class TextCache:
             for key in keys:
                 self._remove(key)
 
-    def miss(self, key: TextKey) -> bool:
-        """Remember that a text is missing; return True the first time."""
-        with self._lock:
-            is_new = key not in self._missed
-            self._missed[key] = None
-            if len(self._missed) > _MOST_MISSED:
-                self._missed.popitem(last=False)
-            return is_new
-
     def _remove(self, key: TextKey) -> None:
         text = self._texts.pop(key, None)
         if text is not None:
@@ -162,6 +146,10 @@ class TextCache:
 
 def _bytes_of(text: str) -> int:
     return getsizeof(text) + _KEY_BYTES
+
+
+def _warn_missing(key: TextKey, why: str) -> None:
+    _log.warning("a page's text is missing", agent=key.agent_id, page=key.page, why=why)
 
 
 class CachedPageStore(WrappedPageStore):
@@ -187,19 +175,10 @@ class CachedPageStore(WrappedPageStore):
         try:
             text = self._store.load(key)
         except NotFoundError as error:
-            if self._cache.miss(key):
-                _log.warning(
-                    "a page's text is missing", agent=key.agent_id, page=key.page, why=str(error)
-                )
+            self._cache.warn_missing(key, str(error))
             raise
         self._cache.put(key, text)
         return text
-
-    def delete(self, key: TextKey) -> None:
-        try:
-            self._store.delete(key)
-        finally:
-            self._cache.drop([key])
 
     def load_many(self, keys: Sequence[TextKey]) -> dict[TextKey, str]:
         """Do as ``PageStore.load_many``, without caching the loaded texts."""

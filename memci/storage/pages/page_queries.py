@@ -11,7 +11,6 @@ from memci.storage.page_store.postgres import load_texts
 from memci.storage.pages.tree import page_from_row, read_visible, settled_seq
 from memci.storage.session import Connection
 
-_NOTES = "SELECT id, text_version FROM page WHERE agent_id = %s AND text_version IS NOT NULL"
 _COUNT = "SELECT count(*) FROM page WHERE agent_id = %s AND (parent IS NOT NULL OR cold)"
 # Top pages of removed subtrees, latest first, with the number of pages directly inside.
 _REMOVED = """
@@ -74,12 +73,6 @@ def removed_pages(
 def count_pages(connection: Connection, agent_id: str) -> int:
     """Return the number of an agent's stored pages without roots, removed ones included."""
     return int(connection.exec_driver_sql(_COUNT, (agent_id,)).scalar_one())
-
-
-def note_keys(connection: Connection, agent_id: str) -> set[TextKey]:
-    """Return the text keys of an agent's notes."""
-    rows = connection.exec_driver_sql(_NOTES, (agent_id,))
-    return {TextKey(agent_id, row.id, row.text_version) for row in rows}
 
 
 def listed_pages(

@@ -57,10 +57,11 @@ def add_step(
     drop = {"agent": agent_id, "user": user_id, "kept": _KEPT - 1}
     connection.exec_driver_sql(_for_user(_DROP, user_id), drop)
     changes = [
-        {"index": each.index, "was": _to_json(each.was), "became": _to_json(each.became)}
-        for each in edits
+        {"index": each.index, "was": dict(each.was), "became": dict(each.became)} for each in edits
     ]
-    values = (agent_id, number, list(operations), json.dumps(changes), user_id)
+    # Only ``recalls`` is no JSON value.
+    written = json.dumps(changes, default=astuple)
+    values = (agent_id, number, list(operations), written, user_id)
     connection.exec_driver_sql(_ADD, values)
 
 
@@ -106,14 +107,6 @@ def _find(connection: Connection, agent_id: str, user_id: str | None, which: str
 def _for_user(statement: str, user_id: str | None) -> str:
     """Return a statement with the user's condition: ``=`` or ``IS NULL`` use the index."""
     return statement.format(user="IS NULL" if user_id is None else "= %(user)s")
-
-
-def _to_json(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return fields of a page as JSON values; only ``recalls`` needs a conversion."""
-    return {
-        name: astuple(value) if isinstance(value, RecallStats) else value
-        for name, value in values.items()
-    }
 
 
 def _from_json(plain: Mapping[str, Any]) -> dict[str, Any]:

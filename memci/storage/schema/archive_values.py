@@ -4,7 +4,6 @@
 """
 
 import base64
-import binascii
 from collections.abc import Callable
 from datetime import datetime
 from typing import Annotated, Any, Self, TypeAlias, TypeVar
@@ -31,10 +30,14 @@ _PAGE_RULES = PageRules()
 
 
 def must(check: Callable[[Any], bool]) -> AfterValidator:
-    """Return an annotation that refuses values for which ``check`` is false."""
+    """Return an annotation that refuses values for which ``check`` is false or raises an error."""
 
     def checked(value: Any) -> Any:
-        if not check(value):
+        try:
+            fits = check(value)
+        except (InvalidInputError, TypeError, AttributeError) as error:
+            raise ValueError from error
+        if not fits:
             raise ValueError
         return value
 
@@ -44,28 +47,15 @@ def must(check: Callable[[Any], bool]) -> AfterValidator:
 def _is_vector(value: str) -> bool:
     if not value or len(value) > 4 * _MOST_DIMENSIONS:
         return False
-    try:
-        numbers = np.frombuffer(base64.b64decode(value, validate=True), dtype=">f2")
-    except binascii.Error:
-        return False
+    numbers = np.frombuffer(base64.b64decode(value, validate=True), dtype=">f2")
     # A number that is not finite makes the sum so, too.
     return bool(np.linalg.norm(numbers.astype(np.float32)) <= _UNIT)
 
 
-def _is_document_name(value: str) -> bool:
-    try:
-        return check_name(value) == value
-    except InvalidInputError:
-        return False
-
-
 def _are_parameters(value: dict[str, Any]) -> bool:
     pages = {name: value[name] for name in value if hasattr(_PAGE_RULES, name)}
-    try:
-        _PAGE_RULES.with_values(pages)
-        MemoryParameters().with_values({n: value[n] for n in value if n not in pages})
-    except (InvalidInputError, TypeError, AttributeError):
-        return False
+    _PAGE_RULES.with_values(pages)
+    MemoryParameters().with_values({n: value[n] for n in value if n not in pages})
     return True
 
 
@@ -95,7 +85,7 @@ Digest: TypeAlias = Annotated[str, Field(pattern=r"^\\x[0-9a-f]{64}$")]
 # Big-endian half-precision numbers, as base64; of at most unit length.
 Vector: TypeAlias = Annotated[str, must(_is_vector)]
 Name: TypeAlias = Annotated[str, Field(min_length=1, max_length=256)]
-DocumentName: TypeAlias = Annotated[str, must(_is_document_name)]
+DocumentName: TypeAlias = Annotated[str, must(lambda name: check_name(name) == name)]
 PageIndex: TypeAlias = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}-(0|[1-9][0-9]{0,14})$")]
 SegmentId: TypeAlias = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
 Operation: TypeAlias = Annotated[str, Field(pattern=r"^[a-z_]{1,64}$")]

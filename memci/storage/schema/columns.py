@@ -17,20 +17,9 @@ A table's ``info``:
 ``outlives``    a condition on the rows that outlive the agent's erasure
 """
 
-from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import (
-    BigInteger,
-    Column,
-    DateTime,
-    Index,
-    MetaData,
-    Table,
-    Text,
-    TextClause,
-    text,
-)
+from sqlalchemy import BigInteger, Column, DateTime, MetaData, Table, Text, text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.schema import SchemaItem
 from sqlalchemy.sql import func
@@ -77,21 +66,3 @@ def counters(*names: str) -> list[Column[Any]]:
 def moment(name: str = "created_at", **info: Any) -> Column[Any]:
     """Return a column that takes the time of its transaction."""
     return Column(name, Instant, nullable=False, server_default=func.now(), info=info)
-
-
-def index(
-    name: str,
-    *columns: str | TextClause,
-    unique: bool = False,
-    include: Sequence[str] = (),
-    where: str | None = None,
-) -> Index:
-    """Return an index on the rows of agents; ``where`` is SQL."""
-    return Index(
-        name,
-        "agent_id",
-        *columns,
-        unique=unique,
-        postgresql_include=include,
-        postgresql_where=None if where is None else text(where),
-    )

@@ -29,7 +29,6 @@ document = columns.agent_table(
     # When its present bytes arrived, and when all of its chunks were indexed.
     columns.moment("sent_at"),
     columns.optional("indexed_at", columns.Instant),
-    columns.index("document_name", "name", unique=True),
     no_content=_OF_FILES,
 )
 
@@ -62,9 +61,6 @@ chunk = columns.agent_table(
     # False: not yet in chunk_term and chunk_vector.
     columns.required("indexed", sa.Boolean, "false"),
     columns.moment(),
-    columns.index("chunk_document", "document_id", "place", unique=True),
-    columns.index("chunk_symbol", "symbol_key", where="symbol_key IS NOT NULL"),
-    columns.index("chunk_waiting", "document_id", "id", where="NOT indexed"),
     no_content=_OF_FILES,
 )
 
@@ -83,7 +79,6 @@ chunk_term = columns.agent_table(
     columns.key("chunk_id", sa.BigInteger, references="chunk.id"),
     columns.required("tf", sa.Integer, holds=archive_values.Frequency),
     columns.required("length", sa.Integer),
-    columns.index("chunk_term_chunk", "chunk_id"),
     no_content=_OF_FILES,
 )
 
@@ -105,8 +100,6 @@ item = columns.agent_table(
     columns.optional("length", sa.Integer, local=True),
     columns.optional("embedding", HALFVEC(), local=True),
     columns.optional("model", sa.Text, local=True),
-    columns.index("item_unindexed", "updated_at", where="text IS NOT NULL AND terms IS NULL"),
-    columns.index("item_term", "expires_at", where="expires_at IS NOT NULL"),
     no_content="of no message: what a program has put there, and takes away itself",
 )
 

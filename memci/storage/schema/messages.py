@@ -33,13 +33,6 @@ message = columns.agent_table(
     columns.optional("position", sa.BigInteger, holds=archive_values.Position),
     # The sender's UTC offset in minutes; null: UTC.
     columns.optional("said_offset", sa.SmallInteger),
-    columns.index("message_id", "id", unique=True),
-    columns.index(
-        "message_position", "position", unique=True, include=["seq"], where="position IS NOT NULL"
-    ),
-    columns.index("message_tail", "seq", where="NOT indexed"),
-    columns.index("message_session", "session_id", "seq"),
-    columns.index("message_said", "said_at", "seq", where="indexed"),
 )
 
 message_vector = columns.agent_table(
@@ -99,10 +92,6 @@ summary = columns.agent_table(
     columns.counter("counted_seq", at_most="lane.message_seq"),
     columns.counter("counted_tokens"),
     columns.moment("made_at"),
-    # Sessions that may end.
-    columns.index(
-        "summary_open", "session_id", where="NOT final AND user_id = '' AND session_id <> ''"
-    ),
 )
 
 # Sessions that were ended by request, and at which message. Others end by silence, without a row.
@@ -121,7 +110,6 @@ plan = columns.agent_table(
     # The user in whose sessions alone it is visible; null: in all.
     columns.optional("user_id", sa.Text),
     columns.moment(),
-    columns.index("plan_session", "session_id", "made_seq"),
 )
 
 plan_step = columns.agent_table(

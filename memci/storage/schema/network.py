@@ -47,17 +47,6 @@ node = columns.agent_table(
     columns.moment(),
     # The speaker's UTC offset in minutes; null: UTC.
     columns.optional("said_offset", sa.SmallInteger),
-    columns.index("node_slot", "slot", unique=True),
-    columns.index("node_entity", "entity_key", unique=True, where="entity_key IS NOT NULL"),
-    # Finds the last memory of a session: the one with the latest last message (M7).
-    columns.index(
-        "node_session",
-        "session_id",
-        sa.text("(message_seqs[cardinality(message_seqs)])"),
-        "id",
-        where="kind = 'memory'",
-    ),
-    columns.index("node_short", "expires_at", where="tier = 'short'"),
 )
 
 # Only of memories, like node_term: an entity is found by its name.
@@ -74,7 +63,6 @@ node_term = columns.agent_table(
     columns.key("node_id", sa.BigInteger, references="node.id"),
     columns.required("tf", sa.Integer, holds=archive_values.Frequency),
     columns.required("length", sa.Integer),
-    columns.index("node_term_node", "node_id"),
 )
 
 # A link belongs to its source; its target may be removed, and then it dangles (M14, M15).
@@ -87,7 +75,6 @@ link = columns.agent_table(
     columns.required("relation", sa.Text),
     columns.required("strength", sa.Double, holds=archive_values.Strength),
     columns.required("hint", sa.Text),
-    columns.index("link_target", "target"),
 )
 
 focus = columns.agent_table(
@@ -129,8 +116,6 @@ node_version = columns.agent_table(
     columns.optional("until", columns.Instant),
     columns.moment("replaced_at"),
     columns.optional("said_offset", sa.SmallInteger),
-    columns.index("node_version_successor", "replaced_by"),
-    columns.index("node_version_superseded", where="reason = 'superseded'"),
 )
 
 trail = columns.agent_table(
@@ -141,7 +126,6 @@ trail = columns.agent_table(
     columns.required("pass_number", sa.BigInteger),
     columns.required("details", columns.Json),
     columns.moment("at"),
-    columns.index("trail_node", "node_id"),
     no_content=_NUMBERS,
 )
 
@@ -208,7 +192,6 @@ edition = columns.agent_table(
     columns.required("settled", sa.Boolean, "true"),
     columns.moment(),
     columns.optional("finished_at", columns.Instant),
-    columns.index("edition_open", unique=True, where="state IN ('building', 'ready', 'switching')"),
     left_out="a network that is rebuilt beside the current one: rebuild it anew",
     no_content="numbers; a network that is rebuilt is dropped at any erasure",
 )

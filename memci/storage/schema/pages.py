@@ -57,17 +57,6 @@ page = columns.agent_table(
     columns.optional("user_id", sa.Text),
     # The approximate tokens of its messages or text where they are shown; 0: unknown.
     columns.required("content_tokens", sa.Integer, "0"),
-    # The pages in a folder, and of the conversation those of a session.
-    columns.index("page_living", "parent", "session_id", where="NOT cold"),
-    columns.index("page_inside", "parent", where="cold AND parent IS NOT NULL"),
-    # Removed pages, in order of removal.
-    columns.index("page_removed", "place", where="cold AND parent IS NULL"),
-    # Finds the page that a session's next message continues.
-    columns.index("page_span", "session_id", "last_seq", where="first_seq IS NOT NULL"),
-    # Pages that the summarizer has to name, the newest first.
-    columns.index("page_unnamed", "number", where="number > 0 AND NOT (named AND summarized)"),
-    # Pages with written words, removed or not: a search reads them.
-    columns.index("page_written", where="first_seq IS NULL"),
 )
 
 # The default page store (P14).
@@ -89,7 +78,6 @@ page_step = columns.agent_table(
     # The user in whose sessions it can be undone; null: in those without a user.
     columns.optional("user_id", sa.Text),
     columns.moment(),
-    columns.index("page_step_whose", "user_id", "number"),
 )
 
 # Pins (R7): a text, or a message's; both are empty after unpinning. A pin of the detector keeps its

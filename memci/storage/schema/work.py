@@ -29,14 +29,6 @@ job = columns.agent_table(
     columns.moment(),
     columns.optional("started_at", columns.Instant),
     columns.optional("finished_at", columns.Instant),
-    columns.index("job_head", "ordinal", where="state = 'queued'"),
-    # Finds a waiting job that names pages.
-    columns.index("job_naming", where="state = 'queued' AND kind = 'memci.page.name'"),
-    # Finds a waiting job that looks for key messages and plans.
-    columns.index("job_tracking", where="state = 'queued' AND kind = 'memci.message.track'"),
-    # Finds a waiting job that summarises sessions.
-    columns.index("job_summing", where="state = 'queued' AND kind = 'memci.session.summarise'"),
-    columns.index("job_dead", where="state = 'dead'"),
     # A job that continues a rebuilt network is useless without one.
     exported="NOT (state = 'queued' AND kind = 'memci.memory.rebuild')",
 )
@@ -51,33 +43,18 @@ dead_letter = columns.agent_table(
 )
 
 
-def _usage_columns() -> list[sa.Column[object]]:
-    return [
-        *columns.counters("calls", "failures", "prompt_tokens", "completion_tokens"),
-        # US dollars; null: no price is known.
-        columns.optional("cost", sa.Double),
-        *columns.counters("unpriced", "over_budget", "fell_back"),
-    ]
-
-
 model_usage = columns.agent_table(
     "model_usage",
     # UTC.
     columns.key("day", sa.Date),
     columns.key("task", sa.Text),
     columns.key("model", sa.Text),
-    *_usage_columns(),
+    *columns.counters("calls", "failures", "prompt_tokens", "completion_tokens"),
+    # US dollars; null: no price is known.
+    columns.optional("cost", sa.Double),
+    *columns.counters("unpriced", "over_budget", "fell_back"),
     left_out="the server's account of what it has paid for",
     no_content="names of models, and numbers",
-)
-
-# For Prometheus: not of an agent, so without row-level security.
-model_total = sa.Table(
-    "model_total",
-    columns.metadata,
-    columns.key("task", sa.Text),
-    columns.key("model", sa.Text),
-    *_usage_columns(),
 )
 
 agent_setting = columns.agent_table(
@@ -101,10 +78,6 @@ receipt = columns.agent_table(
     columns.optional("given", ARRAY(sa.BigInteger)),
     columns.optional("nodes", ARRAY(sa.BigInteger)),
     columns.moment(),
-    # Finds receipts that are old enough to delete.
-    columns.index("receipt_age", "created_at"),
-    columns.index("receipt_given", "at_seq", where="at_seq IS NOT NULL"),
-    columns.index("receipt_last", "session_id", "created_at", where="kind = 'context'"),
     # A receipt of an erasure remains after it.
     outlives="kind = 'erasure'",
 )
@@ -155,24 +128,6 @@ lane = columns.agent_table(
     columns.counter("new_memories"),
     columns.optional("expire_at", columns.Instant),
     columns.moment(),
-    # Only due work is indexed: claims, renewals and counters stay HOT updates.
-    sa.Index("lane_due", "wake_at", postgresql_where=sa.text("wake_at IS NOT NULL")),
-    sa.Index(
-        "lane_compress_due", "compress_at", postgresql_where=sa.text("compress_at IS NOT NULL")
-    ),
-    sa.Index("lane_expire", "expire_at", postgresql_where=sa.text("expire_at IS NOT NULL")),
     no_content="ids never come back: its counters go on",
     outlives="true",
-)
-
-vector_model = sa.Table(
-    "vector_model",
-    columns.metadata,
-    sa.Column("only_one", sa.Boolean, primary_key=True, server_default=sa.text("true")),
-    columns.required("model", sa.Text),
-    columns.required("dimension", sa.Integer),
-    # The number of changes: each change asks every agent once for new vectors.
-    columns.required("change", sa.Integer, "1"),
-    columns.moment("changed_at"),
-    sa.CheckConstraint("only_one"),
 )

@@ -8,7 +8,7 @@ import pytest
 from memci.domain.memory.compression_scan import Forgetting
 from memci.reading.lists.listings import Listings
 from memci.storage.network.nodes import forget_nodes
-from memci.storage.schema import EDITION_SCHEMA, EDITION_TABLES
+from memci.storage.schema.network import EDITION_SCHEMA, EDITION_TABLES
 from memci.storage.sessions import end_session
 from tests.support.erasing import Eraser, SegmentsOf, found_in_database
 from tests.support.network import AgentUnderTest

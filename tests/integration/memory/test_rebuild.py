@@ -9,7 +9,7 @@ from memci.domain.job import JobState
 from memci.errors import ConflictError, NotFoundError
 from memci.reading.lists.listings import Listings
 from memci.storage.page_store.postgres import PostgresPageStore
-from memci.storage.schema import EDITION_SCHEMA, EDITION_TABLES
+from memci.storage.schema.network import EDITION_SCHEMA, EDITION_TABLES
 from tests.support.fading import forget_focus
 from tests.support.network import AgentUnderTest
 from tests.support.rebuilding import Rebuilding, is_same

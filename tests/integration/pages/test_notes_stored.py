@@ -137,10 +137,10 @@ def test_upkeep_removes_texts_that_an_erasure_could_not_delete(ada, client, tmp_
     class Away(FilePageStore):
         away = True
 
-        def delete(self, key):
+        def delete_many(self, keys):
             if self.away:
                 raise PageStoreError
-            super().delete(key)
+            super().delete_many(keys)
 
     store = Away(tmp_path / "notes")
     NoteTaker(ada.database, store).note("To be gone")

@@ -62,7 +62,7 @@ def test_objects_of_others_are_ignored(bucket, s3_store, raw):
 
 
 def test_more_than_one_page_of_a_listing_is_read(s3_store, monkeypatch):
-    client = s3_store._client()
+    client = s3_store._client
     paginator = client.get_paginator("list_objects_v2")
     paginate = paginator.paginate
     paginator.paginate = lambda **options: paginate(**options, PaginationConfig={"PageSize": 2})

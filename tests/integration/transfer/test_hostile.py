@@ -65,7 +65,7 @@ def rows_left(database: Database, agent_id: str = "ada") -> dict[str, int]:
                 f"SELECT count(*) FROM {each.name} WHERE agent_id = %s", (agent_id,)
             ).scalar_one()
             for each in metadata.sorted_tables
-            if each.schema is None and "agent_id" in each.columns
+            if each.schema is None
         }
     return {name: count for name, count in counts.items() if count}
 

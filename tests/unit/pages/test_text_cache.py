@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -58,8 +59,8 @@ def test_a_text_that_cannot_be_saved_is_not_in_the_cache():
 
 def test_a_deleted_text_is_dropped_even_if_the_store_fails():
     class Away(MemoryPageStore):
-        def delete(self, key: TextKey) -> None:
-            super().delete(key)
+        def delete_many(self, keys: Sequence[TextKey]) -> None:
+            super().delete_many(keys)
             raise PageStoreError  # deleted, but the answer was lost
 
     cached = CachedPageStore(Away(), TextCache(10_000))

@@ -1,4 +1,5 @@
--- The tables of memci. memci/storage/schema describes them for the code. A test compares both.
+-- The tables of memci and their indexes. memci/storage/schema describes the tables with rows of
+-- agents for the code. A test compares both.
 --
 -- There are no foreign keys. Every write holds the lock of the agent's lane. Links may dangle by
 -- design (M14). An erasure removes all rows of an agent by their first column.
@@ -38,6 +39,7 @@ CREATE TABLE lane (
     created_at timestamptz DEFAULT now() NOT NULL,
     PRIMARY KEY (agent_id)
 ) WITH (fillfactor = 50);
+-- Only due work is indexed: claims, renewals and counters stay HOT updates.
 CREATE INDEX lane_compress_due ON lane (compress_at) WHERE compress_at IS NOT NULL;
 CREATE INDEX lane_due ON lane (wake_at) WHERE wake_at IS NOT NULL;
 CREATE INDEX lane_expire ON lane (expire_at) WHERE expire_at IS NOT NULL;
@@ -66,6 +68,7 @@ CREATE TABLE job (
 ) WITH (fillfactor = 70);
 CREATE INDEX job_dead ON job (agent_id) WHERE state = 'dead';
 CREATE INDEX job_head ON job (agent_id, ordinal) WHERE state = 'queued';
+-- Find a waiting job that names pages, summarises sessions, or looks for key messages and plans.
 CREATE INDEX job_naming ON job (agent_id) WHERE state = 'queued' AND kind = 'memci.page.name';
 CREATE INDEX job_summing ON job (agent_id)
     WHERE state = 'queued' AND kind = 'memci.session.summarise';
@@ -96,6 +99,7 @@ CREATE TABLE model_usage (
 -- Every call writes twice.
 ) WITH (fillfactor = 50);
 
+-- For Prometheus: not of an agent, so without row-level security.
 CREATE TABLE model_total (
     task TEXT NOT NULL,
     model TEXT NOT NULL,
@@ -130,6 +134,7 @@ CREATE TABLE receipt (
     created_at timestamptz DEFAULT now() NOT NULL,
     PRIMARY KEY (agent_id, id)
 );
+-- Finds receipts that are old enough to delete.
 CREATE INDEX receipt_age ON receipt (agent_id, created_at);
 CREATE INDEX receipt_given ON receipt (agent_id, at_seq) WHERE at_seq IS NOT NULL;
 CREATE INDEX receipt_last ON receipt (agent_id, session_id, created_at) WHERE kind = 'context';
@@ -145,6 +150,7 @@ CREATE TABLE vector_model (
     only_one BOOLEAN DEFAULT true NOT NULL,
     model TEXT NOT NULL,
     dimension INTEGER NOT NULL,
+    -- The number of changes: each change asks every agent once for new vectors.
     change INTEGER DEFAULT 1 NOT NULL,
     changed_at timestamptz DEFAULT now() NOT NULL,
     PRIMARY KEY (only_one),
@@ -356,6 +362,7 @@ CREATE TABLE summary (
     made_at timestamptz DEFAULT now() NOT NULL,
     PRIMARY KEY (agent_id, session_id, user_id)
 ) WITH (fillfactor = 70);
+-- Sessions that may end.
 CREATE INDEX summary_open ON summary (agent_id, session_id)
     WHERE NOT final AND user_id = '' AND session_id <> '';
 
@@ -419,6 +426,7 @@ CREATE TABLE node (
     PRIMARY KEY (agent_id, id)
 ) WITH (fillfactor = 80);
 CREATE UNIQUE INDEX node_entity ON node (agent_id, entity_key) WHERE entity_key IS NOT NULL;
+-- Finds the last memory of a session: the one with the latest last message (M7).
 CREATE INDEX node_session ON node
     (agent_id, session_id, (message_seqs[cardinality(message_seqs)]), id)
     WHERE kind = 'memory';
@@ -625,10 +633,15 @@ CREATE TABLE page (
     PRIMARY KEY (agent_id, id)
 ) WITH (fillfactor = 70);
 CREATE INDEX page_inside ON page (agent_id, parent) WHERE cold AND parent IS NOT NULL;
+-- The pages in a folder, and of the conversation those of a session.
 CREATE INDEX page_living ON page (agent_id, parent, session_id) WHERE NOT cold;
+-- Removed pages, in order of removal.
 CREATE INDEX page_removed ON page (agent_id, place) WHERE cold AND parent IS NULL;
+-- Finds the page that a session's next message continues.
 CREATE INDEX page_span ON page (agent_id, session_id, last_seq) WHERE first_seq IS NOT NULL;
+-- Pages that the summarizer has to name, the newest first.
 CREATE INDEX page_unnamed ON page (agent_id, number) WHERE number > 0 AND NOT (named AND summarized);
+-- Pages with written words, removed or not: a search reads them.
 CREATE INDEX page_written ON page (agent_id) WHERE first_seq IS NULL;
 
 CREATE TABLE page_text (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import psycopg
@@ -73,10 +74,10 @@ class FailingPageStore(MemoryPageStore):
 
     answers = False
 
-    def delete(self, key: TextKey) -> None:
+    def delete_many(self, keys: Sequence[TextKey]) -> None:
         if not self.answers:
             raise PageStoreError
-        super().delete(key)
+        super().delete_many(keys)
 
 
 @pytest.mark.parametrize("store", ["postgres"], indirect=True)
