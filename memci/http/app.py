@@ -1,7 +1,7 @@
 """The FastAPI application."""
 
 import signal
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 
 import anyio.to_thread
@@ -29,7 +29,7 @@ from memci.http.routing import Edge
 from memci.runtime import Runtime, tune_garbage_collection
 from memci.storage.diagnosis import lane_gauges
 from memci.storage.usage import total_usage
-from memci.telemetry.metrics import HttpMetrics, LaneCollector, LaneGauges, ModelCollector
+from memci.telemetry.metrics import HttpMetrics, LaneCollector, ModelCollector
 
 _ROUTES = (
     memory.message_routes,
@@ -74,7 +74,7 @@ def create_app(runtime: Runtime) -> FastAPI:
     return app
 
 
-def _gauges(runtime: Runtime) -> LaneGauges:
+def _gauges(runtime: Runtime) -> Mapping[str, float]:
     with runtime.database.upkeep_transaction() as connection:
         return lane_gauges(connection)
 

@@ -255,10 +255,10 @@ def check_queue(database: Database) -> Iterator[Finding]:
         yield wrong("queue", _waiting(still), hint)
     else:
         yield ok("queue", _waiting(still))
-    if gauges.lanes_due_unclaimed:
+    if gauges["lanes_due_unclaimed"]:
         yield wrong(
             "lanes",
-            f"{counted(int(gauges.lanes_due_unclaimed), 'lane')} with work that no worker "
+            f"{counted(int(gauges['lanes_due_unclaimed']), 'lane')} with work that no worker "
             "has claimed",
             "check that lane and compress workers, beat and upkeep run (see their pools)",
         )
@@ -269,11 +269,11 @@ def check_queue(database: Database) -> Iterator[Finding]:
             "see that worker's log; the lease of a killed worker ends in half a minute",
         )
     else:
-        yield ok("leases", f"{gauges.leases:.0f} held, none for too long")
-    if gauges.dead_jobs:
+        yield ok("leases", f"{gauges['leases']:.0f} held, none for too long")
+    if gauges["dead_jobs"]:
         yield wrong(
             "dead jobs",
-            f"{counted(int(gauges.dead_jobs), 'job')} failed for good: "
+            f"{counted(int(gauges['dead_jobs']), 'job')} failed for good: "
             + ", ".join(f"{agent} ({count})" for agent, count in still.dead),
             "`memci jobs list --agent ID --state dead` says why, `memci jobs retry` runs them"
             " again, `memci jobs discard` discards them",
