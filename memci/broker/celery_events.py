@@ -3,7 +3,7 @@
 import json
 import time
 from collections import deque
-from threading import Event, Lock, Thread
+from threading import Event, Thread
 from typing import Any
 
 import structlog
@@ -29,14 +29,14 @@ class JobEvents:
     """
 
     def __init__(self, app: Celery, hostname: str) -> None:
-        """Report as the worker of this name, such as ``lane@host``."""
+        """Report as the worker of this name, such as ``lane@host``; starts the thread."""
         self._app = app
         self._hostname = hostname
         self._waiting: deque[tuple[str, dict[str, Any]]] = deque(maxlen=_MAX_WAITING)
         self._dispatcher: Any = None
         self._stop = Event()
-        self._lock = Lock()
-        self._thread: Thread | None = None
+        self._thread = Thread(target=self._run, name="job-events", daemon=True)
+        self._thread.start()
 
     def received(self, job: Job) -> None:
         """Report that a job starts; its arguments are ids, never text."""
@@ -70,16 +70,10 @@ class JobEvents:
     def close(self) -> None:
         """Send the events that wait, if the broker takes them, and stop."""
         self._stop.set()
-        if self._thread is not None:
-            self._thread.join()
+        self._thread.join()
 
     def _note(self, event: str, job: Job, **fields: object) -> None:
         self._waiting.append((event, {"uuid": str(job.id), "timestamp": time.time(), **fields}))
-        if self._thread is None:
-            with self._lock:
-                if self._thread is None:
-                    self._thread = Thread(target=self._run, name="job-events", daemon=True)
-                    self._thread.start()
 
     def _run(self) -> None:
         rest_s = _PERIOD_S

@@ -243,16 +243,4 @@ class LaneLoop:
 
 def compression_turn(agent_id: str) -> Job:
     """Return a job, in no mailbox, that stands for a time slice in reports."""
-    return Job(
-        agent_id=agent_id,
-        id=uuid4(),
-        ordinal=0,
-        kind=COMPRESS_TASK,
-        payload={},
-        source=JobSource.LANE,
-        first_seq=None,
-        last_seq=None,
-        attempts=0,
-        started=1,
-        traceparent=None,
-    )
+    return Job(agent_id, uuid4(), 0, COMPRESS_TASK, payload={}, source=JobSource.LANE)

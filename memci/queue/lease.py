@@ -305,7 +305,7 @@ def take_back_start(database: Database, job: Job) -> None:
 
 
 class LeaseRenewal:
-    """One thread that renews all held leases; started with the first one.
+    """One thread that renews all held leases.
 
     A renewal that fails is no error: the fence in every effect protects the data.
 
@@ -314,7 +314,7 @@ class LeaseRenewal:
     """
 
     def __init__(self, database: Database, claims: Claims, renew_ms: int) -> None:
-        """Renew every ``renew_ms``."""
+        """Renew every ``renew_ms``; starts the thread."""
         self._database = database
         self._claims = claims
         self._period_s = renew_ms / 1000
@@ -322,16 +322,14 @@ class LeaseRenewal:
         self._survived: deque[Job] = deque()
         self._lock = Lock()
         self._stop = Event()
-        self._thread: Thread | None = None
+        self._thread = Thread(target=self._run, name="lease-renewal", daemon=True)
+        self._thread.start()
 
     @contextmanager
     def renewing(self, leases: Sequence[Lease]) -> Iterator[None]:
         """Renew these leases until the block ends."""
         with self._lock:
             self._held.update(leases)
-            if self._thread is None:
-                self._thread = Thread(target=self._run, name="lease-renewal", daemon=True)
-                self._thread.start()
         try:
             yield
         finally:
@@ -350,8 +348,7 @@ class LeaseRenewal:
     def close(self) -> None:
         """Stop the thread."""
         self._stop.set()
-        if self._thread is not None:
-            self._thread.join()
+        self._thread.join()
 
     def _run(self) -> None:
         while not self._stop.wait(self._period_s):

@@ -49,22 +49,18 @@ class SmallModels:
 
     def load(self) -> None:
         """Load the embedder and all other adapters that take long."""
-        for each in fields(self):
-            adapter = getattr(self, each.name)
-            if isinstance(adapter, ports.Loads):
-                adapter.load()
-        self.load_embedder()
+        self._load(*(getattr(self, each.name) for each in fields(self)))
 
     def load_embedder(self) -> None:
         """Load the adapters of reads: the embedder, and the planner if there is one."""
-        planner: object = self.query_planner
-        if isinstance(planner, ports.Loads):
-            planner.load()
-        embedder: object = self.embedder
-        if isinstance(embedder, ports.Loads):
-            embedder.load()
-        else:
-            self.embedder.embed(["warm-up"])
+        self._load(self.query_planner, self.embedder)
+
+    def _load(self, *adapters: object) -> None:
+        for each in adapters:
+            if isinstance(each, ports.Loads):
+                each.load()
+            elif each is self.embedder:
+                self.embedder.embed(["warm-up"])
 
 
 def build_small_models(settings: Settings) -> SmallModels:
