@@ -9,7 +9,6 @@ from markdown_it.tree import SyntaxTreeNode
 
 from memci.extraction.blocks import Block, BlockKind, heading, row
 
-
 # Blocks alone: the text of a block stays as it is written.
 _PARSER = MarkdownIt("commonmark").enable("table").disable("inline")
 
