@@ -8,7 +8,7 @@ adapter of that task's Protocol.
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import entry_points
 from typing import Any
 
 from memci.config.groups import OFFLINE, ModelTask
@@ -99,11 +99,8 @@ def _third_party(task: str, name: str, settings: Settings) -> Any:
     family, separator, model = name.partition(":")
     installed = {each.name: each for each in entry_points(group=GROUP)}
     if not separator or not model or family not in installed:
-        raise ConfigurationError(_unknown(task, name, installed))
+        known = ", ".join([OFFLINE, *(f"{each}:<model>" for each in sorted({FAMILY, *installed}))])
+        raise ConfigurationError(
+            f"no small model {name!r}: set MEMCI_MODELS__{task.upper()}__MODEL to one of {known}"
+        )
     return installed[family].load()(task, model, settings)
-
-
-def _unknown(task: str, name: str, installed: dict[str, EntryPoint]) -> str:
-    families = sorted({FAMILY, *installed})
-    known = ", ".join([OFFLINE, *(f"{family}:<model>" for family in families)])
-    return f"no small model {name!r}: set MEMCI_MODELS__{task.upper()}__MODEL to one of {known}"

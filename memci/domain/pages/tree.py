@@ -350,11 +350,10 @@ def page_state(tree: Tree, index: str) -> PageState:
     page = tree[index]
     if tree.is_elsewhere(page):
         return PageState.ELSEWHERE
-    match tree.lifecycle(index):
-        case Lifecycle.COLD_ARCHIVED:
-            return PageState.REMOVED
-        case Lifecycle.HOT_ARCHIVED:
-            is_listed = any(tree.is_archived(each) for each in (page, *tree.ancestors(index)))
-            return PageState.ARCHIVED if is_listed else PageState.INSIDE_HIDDEN
-        case Lifecycle.ACTIVE:
-            return PageState.EXPANDED if page.expanded else PageState.HIDDEN
+    if page.cold:
+        return PageState.REMOVED
+    if any(tree.is_archived(each) for each in (page, *tree.ancestors(index))):
+        return PageState.ARCHIVED
+    if tree.lifecycle(index) is not Lifecycle.ACTIVE:
+        return PageState.INSIDE_HIDDEN
+    return PageState.EXPANDED if page.expanded else PageState.HIDDEN
