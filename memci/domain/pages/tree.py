@@ -157,6 +157,14 @@ class Tree:
             yield page
             waiting.extend(reversed(self.children(page.index)))
 
+    def levels_from(self, page: Page) -> int:
+        """Return the number of levels of a page and everything below it."""
+        levels, below = 0, [page]
+        while below:
+            levels += 1
+            below = [inside for each in below for inside in self.children(each.index)]
+        return levels
+
     def is_archived(self, page: Page) -> bool:
         """Return True if the page is a line of the Contents Page (P7)."""
         return self.counters.archive is not None and page.parent == self.counters.archive
