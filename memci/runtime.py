@@ -36,7 +36,7 @@ from memci.embedded.owner import addresses_of
 from memci.jobs import all_jobs, compression
 from memci.queue.broker_intake import BrokerIntake
 from memci.queue.intake import AsyncIntake, Intake
-from memci.queue.lane import Compression, LaneLoop, Slices
+from memci.queue.lane import Compression, LaneLoop
 from memci.queue.lease import Claims, LeaseRenewal
 from memci.queue.mailbox import recent_agents
 from memci.queue.runner import Handler, JobRunner, Limits
@@ -65,6 +65,8 @@ C = TypeVar("C", bound=_Closable)
 
 # The renewal of a lease may be late several times before the lease ends.
 _RENEWALS_PER_LEASE = 6
+# Lanes that one wakeup claims at once.
+_MOST_CLAIMED = 16
 
 
 class _Part(Generic[T]):
@@ -259,26 +261,9 @@ class Runtime:
         settings = self.settings
         return Limits(settings.queue_max_attempts, halt_on_dead=settings.queue_on_dead == "halt")
 
-    @_Part
-    def slices(self) -> Slices:
-        """The amount of work of one wakeup.
-
-        With a language model one lane at a time, as claimed lanes wait for each other's calls.
-        """
-        offline = all(each.model == OFFLINE for each in self.settings.models.values())
-        return Slices() if offline else Slices(claim_batch=1)
-
     def queue_watch(self) -> QueueWatch:
         """Return a watch of agents' queues; its caller starts and stops it."""
         return QueueWatch(self.agent_queues, self.wakeups, self.redis)
-
-    def broker_intake(self) -> BrokerIntake:
-        """Return the intake from agents' Celery queues."""
-        return BrokerIntake(
-            self.agent_queues,
-            limits=self.settings.append_limits,
-            halt_on_dead=self.settings.queue_on_dead == "halt",
-        )
 
     def lane_loop(self, hostname: str) -> LaneLoop:
         """Return the loop that works for agents, as the worker of this name."""
@@ -295,15 +280,22 @@ class Runtime:
             self.traces,
             Accounts(self.database, settings.memory),
         )
+        broker_intake = BrokerIntake(
+            self.agent_queues,
+            limits=settings.append_limits,
+            halt_on_dead=self.job_limits.halt_on_dead,
+        )
+        # Claimed lanes wait for each other's calls of language models.
+        offline = all(each.model == OFFLINE for each in settings.models.values())
         return LaneLoop(
             claims=claims,
             lease_renewal=lease_renewal,
-            broker_intake=self.broker_intake(),
+            broker_intake=broker_intake,
             runner=runner,
             events=events,
             compression=self.compression,
             wakeups=self.wakeups,
-            slices=self.slices,
+            most_claimed=_MOST_CLAIMED if offline else 1,
             stopping=self.stopping,
         )
 

@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, cast
 
 import amqp.exceptions
@@ -11,6 +10,7 @@ import kombu.exceptions
 import redis
 import redis.exceptions
 from celery import Celery
+from redis.utils import str_if_bytes
 
 from memci.broker.names import COMPRESS_QUEUE, LANE_QUEUE, READ_QUEUE, UPKEEP_QUEUE, queue
 from memci.errors import BrokerUnavailableError
@@ -141,27 +141,18 @@ def check_broker(app: Celery) -> None:
         connection.ensure_connection(max_retries=1, interval_start=0, timeout=_TIMEOUT_S)
 
 
-@dataclass(frozen=True, slots=True)
-class RedisState:
-    """The configuration of a Redis; None if it cannot be read."""
+def redis_state(client: redis.Redis) -> tuple[str, dict[str, str]]:
+    """Return the version and the configuration of a Redis; {} if hosted ones forbid to read it.
 
-    version: str
-    appendonly: bool | None
-    maxmemory_policy: str | None
-    keyspace_events: str | None
-
-
-def redis_state(client: redis.Redis) -> RedisState:
-    """Read the configuration of a Redis; raises ``BrokerUnavailableError``."""
+    Raises ``BrokerUnavailableError``.
+    """
     with broker_errors():
         version = str(client.info("server")["redis_version"])
-        appendonly = _setting(client, "appendonly")
-        return RedisState(
-            version=version,
-            appendonly=None if appendonly is None else appendonly == "yes",
-            maxmemory_policy=_setting(client, "maxmemory-policy"),
-            keyspace_events=_setting(client, "notify-keyspace-events"),
-        )
+        try:
+            found = cast("dict[Any, Any]", client.config_get("*"))
+        except redis.ResponseError:
+            return version, {}
+    return version, {str_if_bytes(key): str_if_bytes(value) for key, value in found.items()}
 
 
 def consumers(app: Celery) -> Mapping[str, list[str]]:
@@ -173,13 +164,3 @@ def consumers(app: Celery) -> Mapping[str, list[str]]:
         for each in queues:
             found[each["name"]].append(worker)
     return found
-
-
-def _setting(client: redis.Redis, name: str) -> str | None:
-    try:
-        found = cast("dict[Any, Any]", client.config_get(name))
-    except redis.ResponseError:  # hosted ones forbid CONFIG
-        return None
-    return next(
-        (each.decode() if isinstance(each, bytes) else each for each in found.values()), None
-    )

@@ -3,7 +3,6 @@
 import base64
 import binascii
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
@@ -12,11 +11,10 @@ from uuid import UUID, uuid5
 
 from memci.broker.intake_queues import noted_size
 from memci.errors import InvalidInputError
+from memci.telemetry.traces import valid_traceparent
 
 # Job ids of messages whose task id is no UUID, or that have none.
 _NAMESPACE = UUID("6d656d63-6900-5000-8000-000000000002")
-# W3C Trace Context; anything else is not ours to store.
-_TRACEPARENT = re.compile(r"[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +72,11 @@ def _decode_body(
     if not isinstance(task, str) or not isinstance(arguments, dict):
         raise InvalidInputError("expected a task name and keyword arguments")
     traceparent = headers.get("traceparent")
-    if not (isinstance(traceparent, str) and _TRACEPARENT.fullmatch(traceparent)):
-        traceparent = None
     return IncomingMessage(
         id=job_id_of(task_id if isinstance(task_id, str) else None, raw),
         task=task,
         arguments=arguments,
-        traceparent=traceparent,
+        traceparent=valid_traceparent(traceparent) if isinstance(traceparent, str) else None,
         positional=bool(unnamed),
     )
 

@@ -129,14 +129,11 @@ class StrayQueue:
 
 def stray_queues(client: redis.Redis, max_count: int) -> list[StrayQueue]:
     """Return up to ``max_count`` queues without an agent, for `memci doctor`."""
-    found: dict[bytes, StrayQueue] = {}
     with broker_errors():
-        for key in client.scan_iter(match=f"{AGENT_PREFIX}*", count=_SCAN_COUNT, _type="LIST"):
-            if len(found) >= max_count:
-                break
-            if agent_of_key(key) is None:
-                found[key] = StrayQueue(key, int(client.llen(key)))
-    return list(found.values())
+        keys = client.scan_iter(match=f"{AGENT_PREFIX}*", count=_SCAN_COUNT, _type="LIST")
+        strays = islice((key for key in keys if agent_of_key(key) is None), max_count)
+        # A scan may give a key twice.
+        return [StrayQueue(key, int(client.llen(key))) for key in dict.fromkeys(strays)]
 
 
 def printable_queue_name(key: bytes) -> str:

@@ -57,10 +57,8 @@ class Wakeups:
         ``queue_seen``: the queue watch has seen a message in the agent's own queue. Returns False
         if the broker did not take it.
         """
-        arguments = (
-            {"agent_id": agent_id, "queue_seen": True} if queue_seen else {"agent_id": agent_id}
-        )
-        return self._publish(names.LANE_RUN_TASK, _LANE, [arguments])
+        seen = {"queue_seen": True} if queue_seen else {}
+        return self._publish(names.LANE_RUN_TASK, _LANE, [{"agent_id": agent_id, **seen}])
 
     def wake_lanes(self, agent_ids: Sequence[str]) -> bool:
         """Publish a wakeup of lane workers for each of these agents."""

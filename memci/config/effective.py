@@ -1,15 +1,15 @@
 """The value of every setting, and where it comes from."""
 
 import os
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, is_dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, get_args
 
-from pydantic import BaseModel, SecretStr
+from pydantic import SecretStr
 
-from memci.config.groups import OFFLINE, ModelTask, TaskModel
+from memci.config.groups import OFFLINE, ModelTask
 from memci.config.settings import Settings, file_content, load_settings, settings_file
-from memci.config.toml_tables import place_of
+from memci.config.toml_tables import leaves, place_of
 from memci.domain.parameter_definitions import values_of
 
 _HIDDEN = "(set)"  # instead of a secret
@@ -30,28 +30,20 @@ def effective_settings() -> list[EffectiveSetting]:
     environment = {name.upper() for name in os.environ}
     return [
         EffectiveSetting(_variable(path), _value_text(value), _source(path, file, environment))
-        for path, value in _leaves(settings)
+        for path, value in leaves((), _values(settings))
     ]
 
 
-def _leaves(group: BaseModel, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
-    for name, value in group:
-        if isinstance(value, BaseModel):
-            yield from _leaves(value, (*path, name))
-        elif is_dataclass(value) and not isinstance(value, type):
-            yield from (((*path, name, own), each) for own, each in values_of(value).items())
-        elif isinstance(group, Settings) and name == "models":
-            for task in get_args(ModelTask):
-                yield from _model_of(task, value.get(task))
-        else:
-            yield (*path, name), value
-
-
-def _model_of(task: str, model: TaskModel | None) -> Iterator[tuple[tuple[str, ...], Any]]:
-    if model is None:
-        yield ("models", task, "model"), None if task == "query_planner" else OFFLINE
-    else:
-        yield from _leaves(model, ("models", task))
+def _values(settings: Settings) -> dict[str, Any]:
+    """Return the settings as nested tables, with the models of all tasks."""
+    none_set = {task: {"model": OFFLINE} for task in get_args(ModelTask)}
+    models = {task: model.model_dump() for task, model in settings.models.items()}
+    return {
+        **settings.model_dump(),
+        "models": {**none_set, "query_planner": {"model": None}, **models},
+        "memory": values_of(settings.memory),
+        "pages": values_of(settings.pages),
+    }
 
 
 def _variable(path: tuple[str, ...]) -> str:
@@ -67,7 +59,7 @@ def _value_text(value: Any) -> str:
         case SecretStr():
             return _HIDDEN
         case tuple():
-            return ", ".join(f"{each.name} ({each.scope})" for each in value)
+            return ", ".join(f"{each['name']} ({each['scope']})" for each in value)
         case _:
             return str(value)
 

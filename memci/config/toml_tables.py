@@ -82,12 +82,13 @@ def place_of(setting: Place, file: Mapping[str, Any]) -> str | None:
 
 def _values(file: Mapping[str, Any]) -> Iterator[tuple[Place, Any]]:
     for name in sorted(TABLES & file.keys()):
-        yield from _leaves((name,), file[name])
+        yield from leaves((name,), file[name])
 
 
-def _leaves(place: Place, value: object) -> Iterator[tuple[Place, Any]]:
+def leaves(place: Place, value: object) -> Iterator[tuple[Place, Any]]:
+    """Yield each value in nested tables with its place, which begins with ``place``."""
     if not isinstance(value, Mapping):
         yield place, value
         return
     for name, inner in value.items():
-        yield from _leaves((*place, name), inner)
+        yield from leaves((*place, name), inner)

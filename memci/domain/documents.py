@@ -56,7 +56,8 @@ def searched_text(name: str, path: str, text: str) -> str:
 
 
 MOST_NAME = 512
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+# Control characters, and lone surrogates, which have no UTF-8.
+_UNFIT = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 
 
 class DocumentState(StrEnum):
@@ -84,21 +85,13 @@ def check_name(name: str) -> str:
     """
     shown = name.replace("\\", "/").strip()
     shown = re.sub(r"^(?:\./+)+", "", shown)
-    if not shown or len(shown) > MOST_NAME or _CONTROL.search(shown) or not _storable(shown):
+    if not shown or len(shown) > MOST_NAME or _UNFIT.search(shown):
         raise InvalidInputError(
             f"name: expected 1 to {MOST_NAME} characters of one line in UTF-8, such as "
             "docs/guide.md",
             field="name",
         )
     return shown
-
-
-def _storable(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 _LONGEST_COLLECTION = 64

@@ -70,11 +70,11 @@ class Job:
     kind: str
     payload: Mapping[str, Any]  # ids and numbers, no text
     source: JobSource
-    first_seq: int | None  # the messages that the job is for
-    last_seq: int | None
-    attempts: int  # tries that failed because a small model did not answer
-    started: int  # starts without an outcome: the process may have died in them
-    traceparent: str | None
+    first_seq: int | None = None  # the messages that the job is for
+    last_seq: int | None = None
+    attempts: int = 0  # tries that failed because a small model did not answer
+    started: int = 1  # starts without an outcome: the process may have died in them
+    traceparent: str | None = None
     started_at: datetime | None = None  # the last start
 
 

@@ -1,9 +1,9 @@
 """Declares parameters that an operator sets for all agents, or an API call for one."""
 
 from collections.abc import Mapping
-from dataclasses import Field, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from math import inf
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, Self, TypeVar
 
 from memci.errors import InvalidInputError
 
@@ -78,38 +78,36 @@ def setting(
     return field(default=default, metadata={"setting": declared})
 
 
-class DataclassInstance(Protocol):
-    """A dataclass with parameters."""
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """Base of parameters that are set together."""
 
-    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+    def __post_init__(self) -> None:
+        """Check every value against its range; ``InvalidInputError`` names the field."""
+        for name, each in settings_of(self).items():
+            each.check(name, getattr(self, name))
+
+    def with_values(self, values: Mapping[str, object]) -> Self:
+        """Return a copy with some values replaced; an unknown name is an error."""
+        known = settings_of(self)
+        for name in values:
+            if name not in known:
+                raise InvalidInputError(
+                    f"unknown parameter; known are {', '.join(sorted(known))}", field=name
+                )
+        changed: dict[str, Any] = dict(values)
+        return replace(self, **changed)
 
 
-P = TypeVar("P", bound=DataclassInstance)
+P = TypeVar("P", bound=Parameters)
 
 
-def settings_of(parameters: DataclassInstance | type[DataclassInstance]) -> dict[str, Setting]:
+def settings_of(parameters: Parameters | type[Parameters]) -> dict[str, Setting]:
     """Return the configurable parameters by name."""
     declared = {each.name: each.metadata.get("setting") for each in fields(parameters)}
     return {name: each for name, each in declared.items() if each is not None}
 
 
-def values_of(parameters: DataclassInstance) -> dict[str, Any]:
+def values_of(parameters: Parameters) -> dict[str, Any]:
     """Return the value of each configurable parameter."""
     return {name: getattr(parameters, name) for name in settings_of(parameters)}
-
-
-def check_all(parameters: DataclassInstance) -> None:
-    """Check every value against its range; ``InvalidInputError`` names the field."""
-    for name, each in settings_of(parameters).items():
-        each.check(name, getattr(parameters, name))
-
-
-def replaced(parameters: P, values: Mapping[str, object]) -> P:
-    """Return a copy with some values replaced; an unknown name is an error."""
-    known = settings_of(parameters)
-    for name in values:
-        if name not in known:
-            raise InvalidInputError(
-                f"unknown parameter; known are {', '.join(sorted(known))}", field=name
-            )
-    return replace(parameters, **values)

@@ -113,10 +113,10 @@ class Intake:
     def request_compress(self, agent_id: str) -> CompressAnswer:
         """Request one more pass; requests that wait are one request (M16)."""
         with self._database.lane_transaction() as connection:
-            request = mailbox.request_compress(connection, agent_id)
-        if request.woken:
+            number, coalesced, woken = mailbox.request_compress(connection, agent_id)
+        if woken:
             self._wakeups.wake_compress(agent_id)
-        return CompressAnswer(round=request.number, coalesced=request.coalesced)
+        return CompressAnswer(round=number, coalesced=coalesced)
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,9 @@ def append_in(connection: Connection, request: Append) -> tuple[AppendAnswer, bo
     unknown = [each for each, _ in identified if each not in known]
     erased = erased_among(connection, request.agent_id, unknown) if unknown else frozenset[str]()
     if erased and not request.skip_erased:
-        raise _refused(identified, erased)
+        ids = [each for each, _ in identified]
+        advice = "is not taken in again; leave it out, as skip_erased does"
+        raise _erased_error("messages", ids, erased, advice)
     new: list[tuple[str, NewMessage]] = []
     seq = last_seq
     for index, (message_id, message) in enumerate(identified):
@@ -272,15 +274,13 @@ def message_id_at(agent_id: str, origin: str, index: int) -> str:
     return uuid5(_NAMESPACE, f"{agent_id}/{origin}/{index}").hex
 
 
-def _refused(identified: Sequence[tuple[str, NewMessage]], erased: Collection[str]) -> ErasedError:
-    places = [index for index, (each, _) in enumerate(identified) if each in erased]
-    first = places[0]
-    return ErasedError(
-        f"messages[{first}]: '{shown_name(identified[first][0])}' was erased for good and is not "
-        "taken in again; leave it out, as skip_erased does",
-        field=f"messages[{first}]",
-        places=places,
-    )
+def _erased_error(
+    name: str, ids: Sequence[str], erased: Collection[str], advice: str
+) -> ErasedError:
+    places = [index for index, each in enumerate(ids) if each in erased]
+    field, shown = f"{name}[{places[0]}]", shown_name(ids[places[0]])
+    text = f"{field}: '{shown}' was erased for good and {advice}"
+    return ErasedError(text, field=field, places=places)
 
 
 def remember_stored(
@@ -311,17 +311,14 @@ def remember_stored(
 def _missing(
     connection: Connection, agent_id: str, message_ids: Sequence[str], missing: Sequence[int]
 ) -> ErasedError | InvalidInputError:
-    ids = {index: message_ids[index] for index in missing}
-    erased = erased_among(connection, agent_id, ids.values())
-    places = [index for index in missing if ids[index] in erased]
-    if places:
-        field = f"message_ids[{places[0]}]"
-        name = shown_name(ids[places[0]])
-        text = f"{field}: '{name}' was erased for good; leave it out"
-        return ErasedError(text, field=field, places=places)
+    erased = erased_among(connection, agent_id, [message_ids[index] for index in missing])
+    if erased:
+        return _erased_error(
+            "message_ids", message_ids, erased, "cannot be asked for: leave it out"
+        )
     return InvalidInputError(
         f"{len(missing)} of {len(message_ids)} messages are not stored, such as "
-        f"message_ids[{missing[0]}], '{shown_name(ids[missing[0]])}'; "
+        f"message_ids[{missing[0]}], '{shown_name(message_ids[missing[0]])}'; "
         "store them first, then ask for them by their ids"
     )
 

@@ -26,6 +26,8 @@ _log = structlog.get_logger(__name__)
 _STEP_MS = 250
 # A lane that was held longer is checked for Celery messages once more before it is freed.
 _RECENT_S = 0.05
+# An agent's turn while others wait; it ends after a whole job.
+SLICE_S = 2.0
 # As many lanes are claimed at once as are likely done in this time.
 _CLAIM_BATCH_S = 0.1
 # One wakeup claims lanes for so long. A Celery task costs about as much as a job; a short turn
@@ -52,14 +54,6 @@ class Compression(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Slices:
-    """The amount of work of one wakeup."""
-
-    lane_ms: int = 2_000  # an agent's turn while others wait; it ends after a whole job
-    claim_batch: int = 16  # lanes that one wakeup claims, at most
-
-
 @dataclass(kw_only=True, eq=False)
 class LaneLoop:
     """Runs jobs for the wakeups that its process gets; safe for threads."""
@@ -71,7 +65,7 @@ class LaneLoop:
     events: JobEvents
     compression: Compression
     wakeups: Wakeups
-    slices: Slices
+    most_claimed: int  # lanes that one wakeup claims at once, at most
     stopping: Event  # once it is set, the loop stops between two jobs or nodes
     _job_s: float = field(default=0.0, init=False)  # moving average
 
@@ -108,11 +102,11 @@ class LaneLoop:
     def _claim_batch(self) -> int:
         """The maximum number of lanes that are claimed at once."""
         likely = int(_CLAIM_BATCH_S / self._job_s) if self._job_s else 1
-        return max(1, min(self.slices.claim_batch, likely))
+        return max(1, min(self.most_claimed, likely))
 
     def _work(self, claimed: list[Claimed]) -> int:
         """Drain the lanes one by one; give back the lanes that are left at the end of the slice."""
-        deadline = time.monotonic() + self.slices.lane_ms / 1000
+        deadline = time.monotonic() + SLICE_S
         done = 0
         try:
             occupied = self._occupied([each.lease.agent_id for each in claimed])
@@ -249,16 +243,4 @@ class LaneLoop:
 
 def compression_turn(agent_id: str) -> Job:
     """Return a job, in no mailbox, that stands for a time slice in reports."""
-    return Job(
-        agent_id=agent_id,
-        id=uuid4(),
-        ordinal=0,
-        kind=COMPRESS_TASK,
-        payload={},
-        source=JobSource.LANE,
-        first_seq=None,
-        last_seq=None,
-        attempts=0,
-        started=1,
-        traceparent=None,
-    )
+    return Job(agent_id, uuid4(), 0, COMPRESS_TASK, payload={}, source=JobSource.LANE)

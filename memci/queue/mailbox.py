@@ -58,15 +58,6 @@ class NewJob:
     traceparent: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class CompressRequest:
-    """A request for one pass of compression."""
-
-    number: int  # requests of this agent so far
-    coalesced: bool  # another request was waiting
-    woken: bool  # publish a wakeup after COMMIT
-
-
 def lock_lane(connection: Connection, agent_id: str) -> tuple[bool, int]:
     """Lock the lane's row, created if needed, and mark it as woken.
 
@@ -144,12 +135,17 @@ def submit_once(
     return running_id, running_id == job_id
 
 
-def request_compress(connection: Connection, agent_id: str) -> CompressRequest:
-    """Count one more request for compression; ``NotFoundError`` for no agent."""
+def request_compress(connection: Connection, agent_id: str) -> tuple[int, bool, bool]:
+    """Count one more request for compression; ``NotFoundError`` for no agent.
+
+    Returns the number of requests so far, whether another one was waiting, and whether to publish
+    a wakeup after COMMIT.
+    """
     row = connection.exec_driver_sql(_REQUEST_COMPRESS, (agent_id,)).first()
     if row is None:
         raise no_agent(agent_id)
-    return CompressRequest(*row)
+    number, coalesced, woken = row
+    return int(number), bool(coalesced), bool(woken)
 
 
 # Jobs of these kinds are overtaken while they wait for another try, and a dead one halts no lane:

@@ -93,7 +93,7 @@ class Accounts:
 
 
 @dataclass
-class _WorkAccount:
+class _WorkAccount(Account):
     """The account of one piece of work."""
 
     accounts: Accounts

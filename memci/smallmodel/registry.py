@@ -8,7 +8,7 @@ adapter of that task's Protocol.
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import entry_points
 from typing import Any
 
 from memci.config.groups import OFFLINE, ModelTask
@@ -49,22 +49,18 @@ class SmallModels:
 
     def load(self) -> None:
         """Load the embedder and all other adapters that take long."""
-        for each in fields(self):
-            adapter = getattr(self, each.name)
-            if isinstance(adapter, ports.Loads):
-                adapter.load()
-        self.load_embedder()
+        self._load(*(getattr(self, each.name) for each in fields(self)))
 
     def load_embedder(self) -> None:
         """Load the adapters of reads: the embedder, and the planner if there is one."""
-        planner: object = self.query_planner
-        if isinstance(planner, ports.Loads):
-            planner.load()
-        embedder: object = self.embedder
-        if isinstance(embedder, ports.Loads):
-            embedder.load()
-        else:
-            self.embedder.embed(["warm-up"])
+        self._load(self.query_planner, self.embedder)
+
+    def _load(self, *adapters: object) -> None:
+        for each in adapters:
+            if isinstance(each, ports.Loads):
+                each.load()
+            elif each is self.embedder:
+                self.embedder.embed(["warm-up"])
 
 
 def build_small_models(settings: Settings) -> SmallModels:
@@ -103,11 +99,8 @@ def _third_party(task: str, name: str, settings: Settings) -> Any:
     family, separator, model = name.partition(":")
     installed = {each.name: each for each in entry_points(group=GROUP)}
     if not separator or not model or family not in installed:
-        raise ConfigurationError(_unknown(task, name, installed))
+        known = ", ".join([OFFLINE, *(f"{each}:<model>" for each in sorted({FAMILY, *installed}))])
+        raise ConfigurationError(
+            f"no small model {name!r}: set MEMCI_MODELS__{task.upper()}__MODEL to one of {known}"
+        )
     return installed[family].load()(task, model, settings)
-
-
-def _unknown(task: str, name: str, installed: dict[str, EntryPoint]) -> str:
-    families = sorted({FAMILY, *installed})
-    known = ", ".join([OFFLINE, *(f"{family}:<model>" for family in families)])
-    return f"no small model {name!r}: set MEMCI_MODELS__{task.upper()}__MODEL to one of {known}"

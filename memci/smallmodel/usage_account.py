@@ -7,19 +7,24 @@ its thread, until the block ends.
 from collections.abc import Hashable, Iterator, MutableMapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, Protocol
+from typing import Any
 
 from memci.domain.usage import Usage
 
 
-class Account(Protocol):
+class Account:
     """Counts the calls of one piece of work, while they happen.
 
     ``answers`` are earlier answers by question: a job that runs again after a failed call does not
-    pay for them twice.
+    pay for them twice. This class is the account of work without one: it counts nothing, has no
+    limit, and keeps no answers beyond the instance.
     """
 
     answers: MutableMapping[Hashable, Any]
+
+    def __init__(self) -> None:
+        """Begin without answers."""
+        self.answers = {}
 
     def begin(self, task: str, model: str, *, limited: bool = True) -> bool:
         """Count a call before it is made.
@@ -27,34 +32,14 @@ class Account(Protocol):
         False: the agent's budget of the day is used up, and the call must not be made. A call
         without a fallback is not ``limited``.
         """
-        ...
-
-    def end(self, task: str, model: str, usage: Usage) -> None:
-        """Add the usage of the call; its ``calls`` are 0, because ``begin`` counted it."""
-        ...
-
-    def fall_back(self, task: str, model: str) -> None:
-        """Record that the offline model took over, because the answers were unusable."""
-        ...
-
-
-class NoAccount:
-    """The account of work without one: it counts nothing and has no limit."""
-
-    def __init__(self) -> None:
-        """Keep no answers beyond this instance."""
-        self.answers: MutableMapping[Hashable, Any] = {}
-
-    def begin(self, task: str, model: str, *, limited: bool = True) -> bool:
-        """Allow the call."""
         del task, model, limited
         return True
 
     def end(self, task: str, model: str, usage: Usage) -> None:
-        """Do nothing."""
+        """Add the usage of the call; its ``calls`` are 0, because ``begin`` counted it."""
 
     def fall_back(self, task: str, model: str) -> None:
-        """Do nothing."""
+        """Record that the offline model took over, because the answers were unusable."""
 
 
 _account: ContextVar[Account] = ContextVar("memci_account")
@@ -62,7 +47,7 @@ _account: ContextVar[Account] = ContextVar("memci_account")
 
 def current_account() -> Account:
     """Return the account that calls are charged to."""
-    return _account.get(None) or NoAccount()
+    return _account.get(None) or Account()
 
 
 @contextmanager

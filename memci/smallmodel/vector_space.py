@@ -13,8 +13,6 @@ import numpy.typing as npt
 # Shape (n, dimension), unit length rows.
 Vectors: TypeAlias = npt.NDArray[np.float32]
 
-_CENTERED = np.zeros(1, dtype=np.float32)
-
 
 def unit_rows(vectors: Vectors) -> Vectors:
     """Scale every row to length 1; a row of zeros stays."""
@@ -31,7 +29,7 @@ class VectorSpace:
     vectors spread in all directions.
     """
 
-    center: Vectors = field(default_factory=lambda: _CENTERED)
+    center: Vectors = field(default_factory=lambda: np.zeros(1, dtype=np.float32))
     # Texts of a lower likeness have nothing to do with each other.
     floor: float = 0.1
     unrelated: float = field(init=False)  # the cosine of unrelated texts, 0 to less than 1

@@ -9,7 +9,7 @@ from uuid import UUID
 from sqlalchemy.engine import RowMapping
 
 from memci.domain.agent_id import no_agent
-from memci.domain.parameter_definitions import P, replaced, settings_of
+from memci.domain.parameter_definitions import P, settings_of
 from memci.storage.session import Connection, Database
 
 # A condition on ``lane``. The lane of an erased agent stays, so that its ids are never reused; the
@@ -59,7 +59,7 @@ def parameters_of(connection: Connection, agent_id: str, defaults: P) -> P:
 def own_of(defaults: P, own: Mapping[str, Any]) -> P:
     """Return the defaults with the values in ``own`` that name one of their fields."""
     mine = settings_of(defaults).keys() & own.keys()
-    return replaced(defaults, {name: own[name] for name in mine}) if mine else defaults
+    return defaults.with_values({name: own[name] for name in mine}) if mine else defaults
 
 
 def replace_parameters(connection: Connection, agent_id: str, values: Mapping[str, Any]) -> None:

@@ -13,7 +13,7 @@ from sqlalchemy.pool import NullPool
 
 from memci.errors import DatabaseUnavailableError, UnavailableError
 from memci.storage.session import Database, DatabaseRole
-from memci.telemetry.metrics import LaneGauges
+from memci.telemetry.metrics import LANE_GAUGES
 
 _TIMEOUT_S = 5
 
@@ -163,12 +163,13 @@ FROM (
 """
 
 
-def lane_gauges(connection: Connection, *, stale_s: float = WAKEUP_STALE_S) -> LaneGauges:
-    """Return the current gauges; needs an upkeep transaction.
+def lane_gauges(connection: Connection, *, stale_s: float = WAKEUP_STALE_S) -> dict[str, float]:
+    """Return the current gauges by name; needs an upkeep transaction.
 
     A lane is due and unclaimed when its wakeup has been out for longer than ``stale_s``.
     """
-    return LaneGauges(*connection.exec_driver_sql(_GAUGES, (stale_s,)).one())
+    row = connection.exec_driver_sql(_GAUGES, (stale_s,)).one()
+    return dict(zip(LANE_GAUGES, row, strict=True))
 
 
 def check_database(database: Database) -> None:

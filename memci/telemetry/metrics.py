@@ -3,8 +3,7 @@
 Collectors have no ``describe``: registering one must not query the database.
 """
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
@@ -17,20 +16,7 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 
 
-@dataclass(frozen=True, slots=True)
-class LaneGauges:
-    """Gauges of the queue; ages in seconds, 0 if nothing waits."""
-
-    queued_jobs: int
-    oldest_queued_age_s: float
-    memory_lag_s: float
-    dead_jobs: int
-    leases: int
-    lanes_due_unclaimed: int
-    compress_pending: int
-
-
-# Field → description; the metric is memci_<field>, with _s written out.
+# Gauge of the queue → description; the metric is memci_<gauge>, with _s written out.
 LANE_GAUGES: dict[str, str] = {
     "queued_jobs": "Jobs that wait in mailboxes",
     "oldest_queued_age_s": "Age of the job that waits longest",
@@ -45,8 +31,11 @@ LANE_GAUGES: dict[str, str] = {
 class LaneCollector(Collector):
     """Reads the queue's gauges at each scrape."""
 
-    def __init__(self, read: Callable[[], LaneGauges]) -> None:
-        """Take the reader; if it raises ``UnavailableError``, a scrape has no gauges."""
+    def __init__(self, read: Callable[[], Mapping[str, float]]) -> None:
+        """Take the reader of the gauges by name; ages are in seconds, 0 if nothing waits.
+
+        If it raises ``UnavailableError``, a scrape has no gauges.
+        """
         self._read = read
 
     def collect(self) -> Iterator[Metric]:
@@ -59,7 +48,7 @@ class LaneCollector(Collector):
         yield GaugeMetricFamily("memci_database_up", "Whether the database answers", value=1)
         for field, description in LANE_GAUGES.items():
             name = f"memci_{field.removesuffix('_s')}" + "_seconds" * field.endswith("_s")
-            yield GaugeMetricFamily(name, description, value=getattr(gauges, field))
+            yield GaugeMetricFamily(name, description, value=gauges[field])
 
 
 # Field of Usage → description; the metric is memci_model_<field>_total.

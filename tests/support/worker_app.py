@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
-from memci.queue.lane import Slices
+from memci.queue import lane
 from tests.support.scripted_jobs import DyingQueues, DyingTraces, NodeByNode, scripted_handlers
 from workers.app import app
 from workers.lifecycle import runtime
@@ -30,7 +30,7 @@ slice_ms = int(os.environ.get("MEMCI_TEST_SLICE_MS", "1000"))
 here.handlers = scripted_handlers(here.database, folder)
 here.compression = NodeByNode(here.database, slice_ms)
 if "MEMCI_TEST_LANE_MS" in os.environ:
-    here.slices = Slices(lane_ms=int(os.environ["MEMCI_TEST_LANE_MS"]))
+    lane.SLICE_S = int(os.environ["MEMCI_TEST_LANE_MS"]) / 1000
 if "MEMCI_TEST_MAX_STARTED" in os.environ:
     started = int(os.environ["MEMCI_TEST_MAX_STARTED"])
     here.job_limits = replace(here.job_limits, started=started)

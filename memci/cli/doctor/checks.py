@@ -10,7 +10,7 @@ import redis
 from celery import Celery
 
 from memci import errors
-from memci.broker.app import RedisState, check_broker, consumers, redis_state
+from memci.broker.app import check_broker, consumers, redis_state
 from memci.broker.names import COMPRESS_QUEUE, LANE_QUEUE, READ_QUEUE, UPKEEP_QUEUE
 from memci.broker.redis_queues import StrayQueue, printable_queue_name, stray_queues
 from memci.cli.connection import client_for
@@ -251,10 +251,10 @@ def check_queue(database: Database) -> Iterator[Finding]:
         yield wrong("queue", _waiting(still), hint)
     else:
         yield ok("queue", _waiting(still))
-    if gauges.lanes_due_unclaimed:
+    if gauges["lanes_due_unclaimed"]:
         yield wrong(
             "lanes",
-            f"{counted(int(gauges.lanes_due_unclaimed), 'lane')} with work that no worker "
+            f"{counted(int(gauges['lanes_due_unclaimed']), 'lane')} with work that no worker "
             "has claimed",
             "check that lane and compress workers, beat and upkeep run (see their pools)",
         )
@@ -265,11 +265,11 @@ def check_queue(database: Database) -> Iterator[Finding]:
             "see that worker's log; the lease of a killed worker ends in half a minute",
         )
     else:
-        yield ok("leases", f"{gauges.leases:.0f} held, none for too long")
-    if gauges.dead_jobs:
+        yield ok("leases", f"{gauges['leases']:.0f} held, none for too long")
+    if gauges["dead_jobs"]:
         yield wrong(
             "dead jobs",
-            f"{counted(int(gauges.dead_jobs), 'job')} failed for good: "
+            f"{counted(int(gauges['dead_jobs']), 'job')} failed for good: "
             + ", ".join(f"{agent} ({count})" for agent, count in still.dead),
             "`memci jobs list --agent ID --state dead` says why, `memci jobs retry` runs them"
             " again, `memci jobs discard` discards them",
@@ -331,20 +331,20 @@ def check_broker_and_workers(app: Celery, client: redis.Redis | None) -> Iterato
             check_broker(app)
             yield ok("broker", "an AMQP broker answers")
         else:
-            yield from _redis(redis_state(client))
+            yield from _redis(*redis_state(client))
             yield from _strays(stray_queues(client, _MOST_STRAYS))
         yield from _workers(consumers(app))
     except errors.BrokerUnavailableError as error:
         yield wrong("broker", str(error), "check that it runs, and MEMCI_BROKER_URL")
 
 
-def _redis(state: RedisState) -> Iterator[Finding]:
-    yield ok("broker", f"Redis {state.version} answers")
-    if state.appendonly is None:
+def _redis(version: str, configuration: Mapping[str, str]) -> Iterator[Finding]:
+    yield ok("broker", f"Redis {version} answers")
+    if not configuration:
         advice = "see docs/how-to/deploy.md, 'What every deployment needs'"
         yield note("broker", "its settings cannot be read", advice)
         return
-    if state.appendonly:
+    if configuration.get("appendonly") == "yes":
         yield ok("persistence", "every message is in the append-only file")
     else:
         yield wrong(
@@ -352,12 +352,13 @@ def _redis(state: RedisState) -> Iterator[Finding]:
             "a restart of Redis loses messages that producers have sent",
             "set appendonly yes",
         )
-    if state.maxmemory_policy == "noeviction":
+    policy = configuration.get("maxmemory-policy")
+    if policy == "noeviction":
         yield ok("memory", "no message is dropped to make room")
     else:
-        text = f"maxmemory-policy is {state.maxmemory_policy}: messages may be dropped"
+        text = f"maxmemory-policy is {policy}: messages may be dropped"
         yield wrong("memory", text, "set maxmemory-policy noeviction")
-    yield _notifications(state.keyspace_events or "")
+    yield _notifications(configuration.get("notify-keyspace-events", ""))
 
 
 def _strays(queues: Sequence[StrayQueue]) -> Iterator[Finding]:

@@ -94,45 +94,31 @@ def _shorten(text: str, most: int) -> str:
 Shorten: TypeAlias = Callable[[str, int], str]
 
 
-@dataclass(frozen=True, slots=True)
-class _Words:
-    title: str
-    session: str
-    plan: str
-    summary: str
-    recent: str
-    shortened: str
-    no_summary: str
-    unread: str
-    left_out: str
-    all_left_out: str
-
-
 _WORDS = {
-    Language.ENGLISH: _Words(
-        title="Handover",
-        session="Handover of session {}",
-        plan="Plan",
-        summary="What was said before, in short",
-        recent="What was said last, word for word",
-        shortened="What was said last, with … where something is cut",
-        no_summary="(What was said before is not summed up here, for want of room)",
-        unread="({:,} messages after this are not summed up yet)",
-        left_out="({:,} messages before the next are not here word for word, for want of room)",
-        all_left_out="({:,} messages are not here word for word, for want of room)",
-    ),
-    Language.CHINESE: _Words(
-        title="交接",
-        session="会话 {} 的交接",
-        plan="计划",
-        summary="此前内容摘要",
-        recent="最近的对话原文",
-        shortened="最近的对话，以…标出删节之处",
-        no_summary="（因篇幅所限，此处没有此前内容的摘要）",
-        unread="（此后另有 {:,} 条消息尚未摘要）",
-        left_out="（因篇幅所限，此处略去原文 {:,} 条消息）",
-        all_left_out="（因篇幅所限，此处略去原文 {:,} 条消息）",
-    ),
+    Language.ENGLISH: {
+        "title": "Handover",
+        "session": "Handover of session {}",
+        "plan": "Plan",
+        "summary": "What was said before, in short",
+        "recent": "What was said last, word for word",
+        "shortened": "What was said last, with … where something is cut",
+        "no_summary": "(What was said before is not summed up here, for want of room)",
+        "unread": "({:,} messages after this are not summed up yet)",
+        "left_out": "({:,} messages before the next are not here word for word, for want of room)",
+        "all_left_out": "({:,} messages are not here word for word, for want of room)",
+    },
+    Language.CHINESE: {
+        "title": "交接",
+        "session": "会话 {} 的交接",
+        "plan": "计划",
+        "summary": "此前内容摘要",
+        "recent": "最近的对话原文",
+        "shortened": "最近的对话，以…标出删节之处",
+        "no_summary": "（因篇幅所限，此处没有此前内容的摘要）",
+        "unread": "（此后另有 {:,} 条消息尚未摘要）",
+        "left_out": "（因篇幅所限，此处略去原文 {:,} 条消息）",
+        "all_left_out": "（因篇幅所限，此处略去原文 {:,} 条消息）",
+    },
 }
 _SUMMARY_SHARE = 0.5  # of the room beside pins and plan, if recent interactions need the rest
 _SHRINK = 0.9
@@ -235,29 +221,32 @@ class Handover:
     def _fixed_blocks(self) -> list[str]:
         words, labels = _WORDS[self.language], labels_of(self.language)
         name = plain_name(self.session_id)
-        blocks = [f"{self.mark} {words.session.format(name) if name else words.title}"]
+        blocks = [f"{self.mark} {words['session'].format(name) if name else words['title']}"]
         blocks += ["".join(pin_pieces(self.pins, labels, self.mark * 2))] if self.pins else []
         plan = (self.plan or "").strip()
-        return [*blocks, *([f"{self.mark * 2} {words.plan}", _plain_lines(plan)] if plan else [])]
+        return [
+            *blocks,
+            *([f"{self.mark * 2} {words['plan']}", _plain_lines(plan)] if plan else []),
+        ]
 
     def _summary_blocks(self) -> list[str]:
         words = _WORDS[self.language]
         if not self.summary.strip():
-            return [words.no_summary] if self.summary_left_out else []
-        unread = [words.unread.format(self.unread)] if self.unread else []
-        return [f"{self.mark * 2} {words.summary}", _plain_lines(self.summary), *unread]
+            return [words["no_summary"]] if self.summary_left_out else []
+        unread = [words["unread"].format(self.unread)] if self.unread else []
+        return [f"{self.mark * 2} {words['summary']}", _plain_lines(self.summary), *unread]
 
     def _recent_blocks(self) -> list[str]:
         messages = self._written(self.messages, self._days(self.messages))
         if messages:
             return [*self._heading(self.left_out, shortened=self.shortened), *messages]
         words = _WORDS[self.language]
-        return [words.all_left_out.format(self.left_out)] if self.left_out else []
+        return [words["all_left_out"].format(self.left_out)] if self.left_out else []
 
     def _heading(self, left_out: int, *, shortened: bool) -> list[str]:
         words = _WORDS[self.language]
-        heading = words.shortened if shortened else words.recent
-        missing = [words.left_out.format(left_out)] if left_out else []
+        heading = words["shortened"] if shortened else words["recent"]
+        missing = [words["left_out"].format(left_out)] if left_out else []
         return [f"{self.mark * 2} {heading}", *missing]
 
     def _days(self, messages: Sequence[Message]) -> dict[int, str]:

@@ -1,11 +1,10 @@
 """Parameters of one agent's memory network (memory-network.md, "Parameters")."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Literal, Self
+from typing import Literal
 
-from memci.domain.parameter_definitions import Range, check_all, replaced, setting
+from memci.domain.parameter_definitions import Parameters, Range, setting
 from memci.domain.usage import Budget
 from memci.errors import InvalidInputError
 from memci.language.hit_limits import HitLimits
@@ -16,7 +15,7 @@ _SHARE = Range(0, 1)
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryParameters:
+class MemoryParameters(Parameters):
     """The parameters of one network.
 
     The constructor checks every value; ``InvalidInputError`` names the field.
@@ -127,7 +126,7 @@ class MemoryParameters:
 
     def __post_init__(self) -> None:
         """Check every value against its range."""
-        check_all(self)
+        Parameters.__post_init__(self)
         if self.k_max < self.k_min:
             raise InvalidInputError(
                 f"expected at least k_min, which is {self.k_min}", field="k_max"
@@ -157,7 +156,3 @@ class MemoryParameters:
     def budget(self) -> Budget:
         """The agent's daily budget for language models."""
         return Budget(self.llm_tokens_per_day, self.llm_cost_per_day)
-
-    def with_values(self, values: Mapping[str, object]) -> Self:
-        """Return a copy with some values replaced; an unknown name is an error."""
-        return replaced(self, values)

@@ -49,11 +49,7 @@ def check_place(
     if folder.cold:
         raise RefusedError(f"{folder.index} was removed from the context: restore_page first")
     levels = 1 + sum(1 for _ in tree.ancestors(folder.index)) + between
-    below = [page] if page else []
-    while below:
-        levels += 1
-        below = [inside for each in below for inside in tree.children(each.index)]
-    if levels + (page is None) > MAX_DEPTH:
+    if levels + (tree.levels_from(page) if page else 1) > MAX_DEPTH:
         raise RefusedError(
             f"{folder.index} lies too deep: folders hold at most {MAX_DEPTH} levels; name one"
             " nearer to the root"

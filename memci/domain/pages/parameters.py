@@ -1,14 +1,12 @@
 """Parameters of an agent's pages (P7, P8, P13)."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Self
 
-from memci.domain.parameter_definitions import Range, check_all, replaced, setting
+from memci.domain.parameter_definitions import Parameters, Range, setting
 
 
 @dataclass(frozen=True, slots=True)
-class PageRules:
+class PageRules(Parameters):
     """Limits of windows, chapters and pins; raises ``InvalidInputError``, which names the field."""
 
     active_pages: int = setting(
@@ -48,11 +46,3 @@ class PageRules:
     pins_max_tokens: int = 1_000  # of the message that shows them
     key_messages_max: int = 8  # in one user's sessions; the oldest give way
     key_messages_max_tokens: int = 240  # of their texts, likewise
-
-    def __post_init__(self) -> None:
-        """Check every value against its range."""
-        check_all(self)
-
-    def with_values(self, values: Mapping[str, object]) -> Self:
-        """Return a copy with some values replaced; an unknown name is an error."""
-        return replaced(self, values)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from operator import attrgetter
+from typing import TypeAlias
 
 from memci.domain.pages.page import (
     DEFAULT_SEGMENTS,
@@ -58,35 +61,8 @@ class Viewer:
 UNRESTRICTED_VIEWER = Viewer()
 
 
-@dataclass(slots=True)
-class OrderedSiblings:
-    """Page indexes ordered by place; they are sorted when read, not when added."""
-
-    _places: dict[str, int] = field(default_factory=dict)
-    _last: int = -1  # the highest place so far
-    _in_order: bool = True
-
-    def put(self, index: str, place: int) -> None:
-        """Add a page, or change its place."""
-        self._places.pop(index, None)
-        self._places[index] = place
-        self._in_order = self._in_order and place >= self._last
-        self._last = max(self._last, place)
-
-    def drop(self, index: str) -> None:
-        """Remove a page if it is present."""
-        self._places.pop(index, None)
-
-    def __len__(self) -> int:
-        """Return the number of pages."""
-        return len(self._places)
-
-    def __iter__(self) -> Iterator[str]:
-        """Yield the indexes in order of place."""
-        if not self._in_order:
-            self._places = dict(sorted(self._places.items(), key=lambda each: each[1]))
-            self._last, self._in_order = next(reversed(self._places.values()), -1), True
-        return iter(self._places)
+# Indexes of pages, by folder or by session; they are sorted by place when read, not when added.
+_Siblings: TypeAlias = defaultdict[str, dict[str, None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +91,8 @@ class Tree:
     # Each changed page as it was before its first change; None: it was created.
     changed: dict[str, Page | None] = field(default_factory=dict)
     viewer: Viewer = UNRESTRICTED_VIEWER
-    _children: dict[str, OrderedSiblings] = field(default_factory=dict)  # by folder
-    _chapters: dict[str, OrderedSiblings] = field(default_factory=dict)  # active ones, by session
+    _children: _Siblings = field(default_factory=lambda: defaultdict(dict))
+    _chapters: _Siblings = field(default_factory=lambda: defaultdict(dict))  # active ones
     # The newest interaction's page of each session.
     _latest: dict[str | None, Page] = field(default_factory=dict)
     # By folder: the number of its pages that were not loaded.
@@ -154,7 +130,7 @@ class Tree:
 
     def children(self, index: str) -> list[Page]:
         """Return the pages directly in a folder, in order."""
-        return [self.pages[each] for each in self._children.get(index, ())]
+        return self._in_order(self._children.get(index, ()))
 
     def count(self, index: str) -> int:
         """Return the number of visible pages directly in a folder."""
@@ -181,13 +157,21 @@ class Tree:
             yield page
             waiting.extend(reversed(self.children(page.index)))
 
+    def levels_from(self, page: Page) -> int:
+        """Return the number of levels of a page and everything below it."""
+        levels, below = 0, [page]
+        while below:
+            levels += 1
+            below = [inside for each in below for inside in self.children(each.index)]
+        return levels
+
     def is_archived(self, page: Page) -> bool:
         """Return True if the page is a line of the Contents Page (P7)."""
         return self.counters.archive is not None and page.parent == self.counters.archive
 
     def chapter(self, session_id: str | None) -> list[Page]:
         """Return the active chapter of a session: its pages directly under ``usr-0`` (P7)."""
-        return [self.pages[each] for each in self._chapters.get(session_key(session_id), ())]
+        return self._in_order(self._chapters.get(session_key(session_id), ()))
 
     def is_elsewhere(self, page: Page) -> bool:
         """Return True if the page is in the active chapter of a session other than the viewer's."""
@@ -223,8 +207,8 @@ class Tree:
         self.changed.setdefault(page.index, before)
         if before is None or _position(before) != _position(page):
             if before is not None:
-                self._children.get(before.parent or "", OrderedSiblings()).drop(before.index)
-                self._chapters.get(before.shown_in, OrderedSiblings()).drop(before.index)
+                self._children[before.parent or ""].pop(before.index, None)
+                self._chapters[before.shown_in].pop(before.index, None)
             self._add_to_siblings(page)
         self._store(page)
         return page
@@ -261,8 +245,11 @@ class Tree:
         self.counters = replace(self.counters, next_place=place + 1)
         return place
 
+    def _in_order(self, indexes: Iterable[str]) -> list[Page]:
+        return sorted((self.pages[each] for each in indexes), key=attrgetter("place"))
+
     def _known(self, index: str) -> int:
-        inside = self._children.get(index, OrderedSiblings())
+        inside = self._children.get(index, {})
         if self.viewer.sees_all:
             return len(inside)
         return sum(self.viewer.sees(self.pages[each]) for each in inside)
@@ -278,9 +265,9 @@ class Tree:
     def _add_to_siblings(self, page: Page) -> None:
         if page.parent is None:
             return
-        self._children.setdefault(page.parent, OrderedSiblings()).put(page.index, page.place)
+        self._children[page.parent][page.index] = None
         if page.parent == self.segments[USER].root and page.span is not None and page.span.number:
-            self._chapters.setdefault(page.shown_in, OrderedSiblings()).put(page.index, page.place)
+            self._chapters[page.shown_in][page.index] = None
 
 
 def _position(page: Page) -> tuple[str | None, int, str]:
@@ -371,11 +358,10 @@ def page_state(tree: Tree, index: str) -> PageState:
     page = tree[index]
     if tree.is_elsewhere(page):
         return PageState.ELSEWHERE
-    match tree.lifecycle(index):
-        case Lifecycle.COLD_ARCHIVED:
-            return PageState.REMOVED
-        case Lifecycle.HOT_ARCHIVED:
-            is_listed = any(tree.is_archived(each) for each in (page, *tree.ancestors(index)))
-            return PageState.ARCHIVED if is_listed else PageState.INSIDE_HIDDEN
-        case Lifecycle.ACTIVE:
-            return PageState.EXPANDED if page.expanded else PageState.HIDDEN
+    if page.cold:
+        return PageState.REMOVED
+    if any(tree.is_archived(each) for each in (page, *tree.ancestors(index))):
+        return PageState.ARCHIVED
+    if tree.lifecycle(index) is not Lifecycle.ACTIVE:
+        return PageState.INSIDE_HIDDEN
+    return PageState.EXPANDED if page.expanded else PageState.HIDDEN

@@ -8,7 +8,7 @@ from typing import Any
 
 from memci.domain.pages.page import MAX_DEPTH, Page
 from memci.domain.pages.tree import Tree
-from memci.errors import RefusedError
+from memci.errors import NotFoundError, RefusedError
 
 _FIELDS = tuple(each.name for each in fields(Page))
 # Fields of a created page once its creation is undone; its index is never used again.
@@ -81,74 +81,55 @@ def _apply_edits(tree: Tree, edits: Sequence[Edit]) -> None:
                     " directly"
                 )
         changed[page.index] = replace(page, **edit.became)
-    _check(tree, changed)
+    before = [tree[index] for index in changed]
     for page in changed.values():
         tree.put(page)
+    try:
+        for page in before:
+            _check(tree, page)
+    except (NotFoundError, RefusedError):
+        for page in before:
+            tree.put(page)
+        raise
 
 
-def _check(tree: Tree, changed: Mapping[str, Page]) -> None:
-    """Refuse a tree with a page without its folder, or a folder below itself (P1)."""
-    moved: dict[str | None, list[Page]] = {}  # by folder
-    for page in changed.values():
-        moved.setdefault(page.parent, []).append(page)
-    for page in changed.values():
-        _check_pinned(tree, page)
-        if page.cold:
-            _check_emptied(tree, page, changed)
-        above = page.parent
-        for _ in range(len(tree.pages)):
-            if above is None:
-                break
-            folder = changed.get(above) or tree[above]
-            if folder.index == page.index or (folder.cold and not page.cold):
-                raise RefusedError(
-                    f"{page.index} cannot go back into {page.parent}: that was moved or removed"
-                )
-            above = folder.parent
-        if page.parent not in {None, tree[page.index].parent}:
-            _check_depth(tree, page, changed, moved)
-
-
-def _check_pinned(tree: Tree, page: Page) -> None:
-    if page.pinned and tree.is_archived(page):
-        raise RefusedError(
-            f"{page.index} would be both pinned and archived: unpin_page or recall_page it first"
-        )
-    if page.pinned and page.cold and not tree[page.index].pinned:
-        raise RefusedError(f"{page.index} would be pinned, and was removed: restore_page it first")
-
-
-def _check_depth(
-    tree: Tree,
-    page: Page,
-    changed: Mapping[str, Page],
-    moved: Mapping[str | None, Sequence[Page]],
-) -> None:
-    levels, below = 0, [page]
-    while below:
-        levels += 1
-        unmoved = [
-            child
-            for each in below
-            for child in tree.children(each.index)
-            if child.index not in changed
-        ]
-        below = unmoved + [child for each in below for child in moved.get(each.index, ())]
-    folder = page.parent
-    while folder is not None:
-        levels += 1
-        folder = (changed.get(folder) or tree[folder]).parent
-    if levels > MAX_DEPTH:
+def _check(tree: Tree, before: Page) -> None:
+    """Refuse a page without its folder, or a folder below itself (P1); ``before`` its change."""
+    page = tree[before.index]
+    _check_pinned(tree, page, before)
+    if page.cold:
+        _check_emptied(tree, page)
+    above, levels = page.parent, 0
+    for _ in range(len(tree.pages)):
+        if above is None:
+            break
+        folder = tree[above]
+        if folder.index == page.index or (folder.cold and not page.cold):
+            raise RefusedError(
+                f"{page.index} cannot go back into {page.parent}: that was moved or removed"
+            )
+        above, levels = folder.parent, levels + 1
+    if page.parent in {None, before.parent}:
+        return
+    if levels + tree.levels_from(page) > MAX_DEPTH:
         raise RefusedError(
             f"{page.index} cannot go back into {page.parent}: folders hold at most {MAX_DEPTH}"
             " levels, and that lies too deep by now"
         )
 
 
-def _check_emptied(tree: Tree, page: Page, changed: Mapping[str, Page]) -> None:
-    for child in tree.children(page.index):
-        now = changed.get(child.index, child)
-        if now.parent == page.index and not now.cold:
-            raise RefusedError(
-                f"{page.index} holds {child.index}, which was put there since: move that first"
-            )
+def _check_pinned(tree: Tree, page: Page, before: Page) -> None:
+    if page.pinned and tree.is_archived(page):
+        raise RefusedError(
+            f"{page.index} would be both pinned and archived: unpin_page or recall_page it first"
+        )
+    if page.pinned and page.cold and not before.pinned:
+        raise RefusedError(f"{page.index} would be pinned, and was removed: restore_page it first")
+
+
+def _check_emptied(tree: Tree, page: Page) -> None:
+    child = next((each for each in tree.children(page.index) if not each.cold), None)
+    if child is not None:
+        raise RefusedError(
+            f"{page.index} holds {child.index}, which was put there since: move that first"
+        )

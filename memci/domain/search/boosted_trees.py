@@ -31,20 +31,6 @@ class _Nodes:
     # Leaves of each tree that are left above the first n thresholds, shape (n + 1, trees).
     left: npt.NDArray[np.uint16]
 
-    @classmethod
-    def of(
-        cls,
-        column: int,
-        thresholds: npt.NDArray[np.float32],
-        masks: npt.NDArray[np.uint16],
-        trees: npt.NDArray[np.intp],
-        count: int,
-    ) -> "_Nodes":
-        order = np.argsort(thresholds, kind="stable")
-        steps = np.full((len(order) + 1, count), _ALL)
-        steps[np.arange(1, len(order) + 1), trees[order]] = masks[order]
-        return cls(column, thresholds[order], np.bitwise_and.accumulate(steps, axis=0))
-
 
 @dataclass(frozen=True, slots=True)
 class BoostedTrees:
@@ -64,8 +50,12 @@ class BoostedTrees:
         nodes = []
         for column in np.unique(columns):
             trees, places = np.nonzero(columns == column)
-            own = thresholds[trees, places], masks[trees, places]
-            nodes.append(_Nodes.of(int(column), *own, trees, len(columns)))
+            order = np.argsort(thresholds[trees, places], kind="stable")
+            trees, places = trees[order], places[order]
+            steps = np.full((len(order) + 1, len(columns)), _ALL)
+            steps[np.arange(1, len(order) + 1), trees] = masks[trees, places]
+            left = np.bitwise_and.accumulate(steps, axis=0)
+            nodes.append(_Nodes(int(column), thresholds[trees, places], left))
         return cls(tuple(model["features"]), nodes, np.array(model["leaves"], dtype=np.float32))
 
     def predict(self, rows: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:

@@ -324,18 +324,14 @@ def _items(arguments: object) -> tuple[Item, ...]:
 
 def _item(value: object) -> Item | None:
     if isinstance(value, str):
-        return Item(text) if (text := _text_field(value)) else None
+        return Item(text) if (text := _text(value)) else None
     if not isinstance(value, Mapping):
         return None
-    texts = (_text_field(value[name]) for name in _TEXTS if isinstance(value.get(name), str))
+    texts = (_text(value[name]) for name in _TEXTS if isinstance(value.get(name), str))
     text = next(filter(None, texts), "")
     word = next((value[name] for name in _STATE_FIELDS if isinstance(value.get(name), str)), "")
     state = _STATE_OF_WORD.get(word.strip().lower().replace(" ", "_").replace("-", "_"))
     return Item(text, state) if text else None
-
-
-def _text_field(value: str) -> str:
-    return " ".join(value.split())[:LONGEST_STEP]
 
 
 _SPEAKERS = frozenset({Role.USER, Role.ASSISTANT})

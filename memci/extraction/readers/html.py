@@ -46,7 +46,7 @@ class _Reader(HTMLParser):
         super().__init__(convert_charrefs=True)
         self.blocks: list[Block] = []
         self._text: list[str] = []
-        self._level = 0
+        self._level: int | None = None
         self._hidden: list[str] = []
         self._pre_depth = 0
         self._in_title = False
@@ -58,7 +58,7 @@ class _Reader(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         del attrs
         if tag == "title" and not self.blocks:
-            self._in_title = True
+            self._in_title, self._level = True, 0
         elif tag in _HIDDEN:
             if tag != "head" or "head" not in self._hidden:
                 self._hidden.append(tag)
@@ -80,7 +80,7 @@ class _Reader(HTMLParser):
     def handle_endtag(self, tag: str) -> None:
         if tag == "title" and self._in_title:
             self._in_title = False
-            self._name_page()
+            self.end_block()
         elif tag in _HIDDEN:
             if tag in self._hidden:
                 del self._hidden[self._hidden.index(tag) :]
@@ -108,20 +108,14 @@ class _Reader(HTMLParser):
         text = "".join(self._text)
         self._text.clear()
         text = text.strip("\n") if self._pre_depth else _SPACES.sub(" ", text).strip()
-        level, self._level = self._level, 0
+        level, self._level = self._level, None
         if not text.strip():
             return
-        if level:
+        if level is not None:
             self.blocks.append(heading(text, level))
         else:
             kind = BlockKind.CODE if self._pre_depth else BlockKind.TEXT
             self.blocks.append(Block(kind, text))
-
-    def _name_page(self) -> None:
-        text = "".join(self._text).strip()
-        self._text.clear()
-        if text:
-            self.blocks.append(heading(text, 0))
 
     def _break(self, tag: str) -> None:
         if tag == "table":

@@ -5,48 +5,34 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from markdown_it import MarkdownIt
-from markdown_it.token import Token
+from markdown_it.tree import SyntaxTreeNode
 
 from memci.extraction.blocks import Block, BlockKind, heading, row
+
+# Blocks alone: the text of a block stays as it is written.
+_PARSER = MarkdownIt("commonmark").enable("table").disable("inline")
 
 
 def read_markdown(text: str) -> Iterator[Block]:
     """Yield headings, paragraphs, lists, rows of tables and fenced code, with their lines."""
     lines = text.split("\n")
-    tokens = MarkdownIt("commonmark").enable("table").parse(text)
-    at = 0
-    while at < len(tokens):
-        token = tokens[at]
-        end = _end(tokens, at)
-        if token.map is not None:
-            yield from _block(token, tokens[at:end], lines)
-        at = end
+    for node in SyntaxTreeNode(_PARSER.parse(text)).children:
+        if node.map is not None:
+            yield from _blocks(node, *node.map, lines)
 
 
-def _end(tokens: list[Token], at: int) -> int:
-    """Return the index of the token that closes the one at ``at``."""
-    depth = 0
-    for place in range(at, len(tokens)):
-        depth += tokens[place].nesting
-        if depth <= 0:
-            return place + 1
-    return len(tokens)
-
-
-def _block(token: Token, inside: list[Token], lines: list[str]) -> Iterator[Block]:
-    first, end = token.map or [0, 0]
+def _blocks(node: SyntaxTreeNode, first: int, end: int, lines: list[str]) -> Iterator[Block]:
     text = "\n".join(lines[first:end]).rstrip()
-    block = Block(
-        BlockKind.TEXT, text, first_line=first + 1, last_line=first + 1 + text.count("\n")
-    )
-    match token.type:
-        case "heading_open":
-            yield heading(inside[1].content, int(token.tag[1:]), line=first + 1)
+    last = first + 1 + text.count("\n")
+    block = Block(BlockKind.TEXT, text, first_line=first + 1, last_line=last)
+    match node.type:
+        case "heading":
+            yield heading(_content(node), int(node.tag[1:]), line=first + 1)
         case "fence" | "code_block":
-            language = token.info.split(maxsplit=1)[0].lower() if token.info.strip() else ""
-            yield replace(block, kind=BlockKind.CODE, text=text, language=language)
-        case "table_open":
-            yield from _rows(inside)
+            language = node.info.split(maxsplit=1)[0].lower() if node.info.strip() else ""
+            yield replace(block, kind=BlockKind.CODE, language=language)
+        case "table":
+            yield from _rows(node)
         case "hr":
             return
         case "html_block" if text.startswith("<!--"):
@@ -55,19 +41,18 @@ def _block(token: Token, inside: list[Token], lines: list[str]) -> Iterator[Bloc
             yield block
 
 
-def _rows(inside: list[Token]) -> Iterator[Block]:
-    header: list[str] = []
-    cells: list[str] = []
-    line: int | None = None
-    for token in inside:
-        if token.type == "tr_open":
-            cells, line = [], token.map[0] + 1 if token.map else None
-        elif token.type == "inline":
-            cells.append(token.content)
-        elif token.type == "thead_close":
-            header = cells
-        elif token.type == "tr_close" and header:
-            yield replace(row(cells, header), first_line=line, last_line=line)
+def _rows(table: SyntaxTreeNode) -> Iterator[Block]:
+    head, *body = (each for part in table.children for each in part.children)
+    header = [_content(cell) for cell in head.children]
+    for each in body:
+        line = each.map[0] + 1 if each.map else None
+        cells = [_content(cell) for cell in each.children]
+        yield replace(row(cells, header), first_line=line, last_line=line)
+
+
+def _content(node: SyntaxTreeNode) -> str:
+    """Return the text of a heading or a cell."""
+    return "".join(each.content for each in node.children)
 
 
 _PARAGRAPH = re.compile(r"(?:^(?=.*\S).*$\n?)+", re.MULTILINE)

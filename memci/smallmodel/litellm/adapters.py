@@ -27,19 +27,15 @@ _ADAPTERS: Mapping[str, Callable[[LanguageModel, Any], Any]] = {
 
 def llm_adapter(task: ModelTask, model: str, settings: Settings, offline: Callable[[], Any]) -> Any:
     """Return the adapter of a task; ``offline`` makes the fallback."""
-    provider = _provider(task, model, settings)
-    if task == "embedder":
-        return LlmEmbedder(provider, settings.model_of(task).dimension)
-    return _ADAPTERS[task](LanguageModel(task, provider), offline())
-
-
-def _provider(task: ModelTask, model: str, settings: Settings) -> Provider:
-    where = settings.model_of(task)
-    return Provider(
+    own = settings.model_of(task)
+    provider = Provider(
         model=model,
-        api_base=where.api_base,
-        api_key=where.api_key.get_secret_value() if where.api_key else None,
-        timeout_s=where.timeout_ms / 1000,
-        temperature=where.temperature,
-        max_answer_tokens=where.max_answer_tokens,
+        api_base=own.api_base,
+        api_key=own.api_key.get_secret_value() if own.api_key else None,
+        timeout_s=own.timeout_ms / 1000,
+        temperature=own.temperature,
+        max_answer_tokens=own.max_answer_tokens,
     )
+    if task == "embedder":
+        return LlmEmbedder(provider, own.dimension)
+    return _ADAPTERS[task](LanguageModel(task, provider), offline())

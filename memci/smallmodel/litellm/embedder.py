@@ -7,7 +7,8 @@ import numpy as np
 from memci.domain.usage import Usage
 from memci.errors import ConfigurationError, SmallModelAnswerError
 from memci.language.topic_changes import cut_into_pieces
-from memci.smallmodel.litellm.provider import CallUsage, Provider
+from memci.smallmodel.litellm.language_model import usage_of
+from memci.smallmodel.litellm.provider import Provider
 from memci.smallmodel.usage_account import current_account
 from memci.smallmodel.vector_space import Vectors, VectorSpace, unit_rows
 
@@ -81,7 +82,7 @@ class LlmEmbedder:
             known: Vectors = account.answers[key]
             return known
         account.begin(TASK, self.model, limited=False)
-        spent, failures = CallUsage(0, 0, None), 1
+        spent, failures = Usage(), 1
         try:
             vectors, spent = self._provider.embed(texts)
             if vectors.shape != (len(texts), self.dimension):
@@ -91,16 +92,6 @@ class LlmEmbedder:
                 )
             failures = 0
         finally:
-            account.end(
-                TASK,
-                self.model,
-                Usage(
-                    failures=failures,
-                    prompt_tokens=spent.prompt_tokens,
-                    completion_tokens=spent.completion_tokens,
-                    cost=spent.cost,
-                    unpriced=int(not failures and spent.cost is None),
-                ),
-            )
+            account.end(TASK, self.model, usage_of(spent, failures))
         account.answers[key] = vectors
         return vectors

@@ -7,7 +7,7 @@ checked here.
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
@@ -18,7 +18,7 @@ from memci.errors import SmallModelAnswerError, SmallModelError
 from memci.language.detection import Language
 from memci.message import Message
 from memci.smallmodel.litellm.prompts import instructions
-from memci.smallmodel.litellm.provider import CallUsage, Provider
+from memci.smallmodel.litellm.provider import Provider
 from memci.smallmodel.usage_account import current_account
 
 # Reasoning before the answer, and a fence around it, which small models add.
@@ -199,7 +199,7 @@ class LanguageModel:
         if not account.begin(self.task, model):
             raise BudgetUsedUpError
         system, user = _messages(question)
-        spent, failures = CallUsage(0, 0, None), 1
+        spent, failures = Usage(), 1
         try:
             text, spent = self.provider.complete(
                 system, user, question.prompt, schema_of(question.shape)
@@ -207,7 +207,7 @@ class LanguageModel:
             answer = question.read(read_answer(text, question.shape))
             failures = 0
         finally:
-            account.end(self.task, model, _usage(spent, failures))
+            account.end(self.task, model, usage_of(spent, failures))
         return answer
 
 
@@ -226,15 +226,10 @@ class ModelTask(Generic[OfflineT]):
         self._model.load()
 
 
-def _usage(spent: CallUsage, failures: int) -> Usage:
-    answered = spent.prompt_tokens + spent.completion_tokens > 0 or not failures
-    return Usage(
-        failures=failures,
-        prompt_tokens=spent.prompt_tokens,
-        completion_tokens=spent.completion_tokens,
-        cost=spent.cost,
-        unpriced=int(answered and spent.cost is None),
-    )
+def usage_of(spent: Usage, failures: int) -> Usage:
+    """Return the usage of a call that has ended."""
+    answered = spent.tokens > 0 or not failures
+    return replace(spent, failures=failures, unpriced=int(answered and spent.cost is None))
 
 
 def _messages(question: Question[Any, Any]) -> tuple[str, str]:

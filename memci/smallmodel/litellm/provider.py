@@ -22,6 +22,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from memci.domain.usage import Usage
 from memci.errors import SmallModelAnswerError, SmallModelError, SmallModelUnavailableError
 from memci.smallmodel.vector_space import Vectors
 
@@ -123,15 +124,6 @@ _READ_AT_IMPORT = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class CallUsage:
-    """The usage of one call; ``cost`` in US dollars, None if the model's price is unknown."""
-
-    prompt_tokens: int
-    completion_tokens: int
-    cost: float | None
-
-
 @dataclass(frozen=True)
 class Provider:
     """One model at one address. ``model`` is LiteLLM's name: ``ollama_chat/qwen3:4b``.
@@ -157,7 +149,7 @@ class Provider:
 
     def complete(
         self, system: str, user: str, name: str, schema: dict[str, Any]
-    ) -> tuple[str, CallUsage]:
+    ) -> tuple[str, Usage]:
         """Return the model's answer to two messages, as JSON of a schema."""
         module = _litellm()
         form = {"name": name, "strict": True, "schema": schema}
@@ -184,7 +176,7 @@ class Provider:
         spent = self._usage_of(getattr(response, "usage", None))
         return _text_of(response), spent
 
-    def embed(self, texts: Sequence[str]) -> tuple[Vectors, CallUsage]:
+    def embed(self, texts: Sequence[str]) -> tuple[Vectors, Usage]:
         """Return a vector for each text, as the model returns it: shape (len(texts), d)."""
         module = _litellm()
         response = self._call(lambda: module.embedding(**self._options, input=list(texts)))
@@ -215,10 +207,11 @@ class Provider:
         except Exception as error:  # noqa: BLE001 - it raises whatever it likes
             raise translate_error(error, self.model) from None
 
-    def _usage_of(self, usage: Any) -> CallUsage:
+    def _usage_of(self, usage: Any) -> Usage:
         prompt = _count(getattr(usage, "prompt_tokens", 0))
         completion = _count(getattr(usage, "completion_tokens", 0))
-        return CallUsage(prompt, completion, self._cost(prompt, completion))
+        cost = self._cost(prompt, completion)
+        return Usage(prompt_tokens=prompt, completion_tokens=completion, cost=cost)
 
     def _cost(self, prompt_tokens: int, completion_tokens: int) -> float | None:
         module = _litellm()

@@ -1,6 +1,7 @@
 """Summarise sessions and outline interactions with a language model (P6, P7, R8)."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from memci.domain.pages.interaction_outline import (
     MOST_DESCRIPTION,
@@ -31,105 +32,58 @@ _LONGEST_MESSAGE = 1_500
 # Requested characters, so that the tokens fit; an answer of _TOO_LONG times that is refused.
 _ASKED = {Language.ENGLISH: (60, 240, 110), Language.CHINESE: (20, 60, 28)}
 _TOO_LONG = 4
-
-
-class LlmOutlines(ModelTask[Summarizer]):
-    """Makes one call for each interaction, or for each part of a long one."""
-
-    def outline(self, messages: Sequence[Message], language: Language, count: Count) -> Outline:
-        """Return the outline of messages; the name of each part is given to the next."""
-        whole = Outline("", "", ())
-        for begin in range(0, len(messages), _MOST_SHOWN):
-            part = messages[begin : begin + _MOST_SHOWN]
-            result = self._part(part, whole, language, count)
-            whole = Outline(result.name, result.description, (*whole.entries, *result.entries))
-        return whole
-
-    def _part(
-        self, messages: Sequence[Message], before: Outline, language: Language, count: Count
-    ) -> Outline:
-        spoken = language_of("\n".join(each.text for each in messages))
-        sizes = _ASKED[spoken]
-
-        def read(answer: Names) -> Outline:
-            return self._read(answer, messages, before, language, count)
-
-        question = Question(
-            prompt="outline",
-            language=spoken,
-            data={
-                "so_far": {"name": before.name, "description": before.description},
-                "messages": [_prompt_item(each) for each in messages],
-                "max_characters": dict(zip(("name", "description", "line"), sizes, strict=True)),
-            },
-            shape=Names,
-            read=read,
-        )
-        return self._model.ask(
-            question, lambda: self._offline_outline(messages, before, language, count)
-        )
-
-    def _read(
-        self,
-        answer: Names,
-        messages: Sequence[Message],
-        before: Outline,
-        language: Language,
-        count: Count,
-    ) -> Outline:
-        """Check an answer against messages and limits; a slightly long text is cut."""
-        if len(answer.lines) != len(messages):
-            raise SmallModelAnswerError(
-                f"the model wrote {len(answer.lines)} lines for {len(messages)} messages"
-            )
-        longest = [_TOO_LONG * size for size in _ASKED[Language.ENGLISH]]
-        for text, most in (
-            (answer.name, longest[0]),
-            (answer.description, longest[1]),
-            *((line, longest[2]) for line in answer.lines),
-        ):
-            if not 0 < len(text) <= most:
-                raise SmallModelAnswerError(
-                    f"a name or line of the model has {len(text)} characters, 1 to {most} were"
-                    " asked at most"
-                )
-        sources = [f"{speaker(each)}\n{each.text}" for each in messages]
-        refuse_invented(
-            "\n".join((answer.name, answer.description, *answer.lines)),
-            before.name,
-            before.description,
-            *sources,
-        )
-        return Outline(
-            fit_line(answer.name, MOST_NAME, count),
-            fit_line(answer.description, MOST_DESCRIPTION, count),
-            tuple(
-                fit_line(entry_prefix(message, language) + line, MOST_ENTRY, count)
-                for message, line in zip(messages, answer.lines, strict=True)
-            ),
-        )
-
-    def _offline_outline(
-        self, messages: Sequence[Message], before: Outline, language: Language, count: Count
-    ) -> Outline:
-        result = self._offline.outline(messages, language, count)
-        return (
-            result if not before.name else Outline(before.name, before.description, result.entries)
-        )
-
-
-def _prompt_item(message: Message) -> dict[str, str]:
-    return {"speaker": speaker(message), "text": excerpt(message.text, _LONGEST_MESSAGE)}
-
-
 # Characters of messages that one call shows; more are summarized call by call.
 _LONGEST_SHOWN = 24_000
 _LONGEST_SUMMARISED_MESSAGE = 2_000
 _SHARE_ASKED_OF_SUMMARY = 0.9
 
 
-class LlmSummarizer(LlmOutlines):
-    """Makes one call for each group of messages, which extends the summary before."""
+class LlmSummarizer(ModelTask[Summarizer]):
+    """Outlines interactions, and extends summaries: one call for each group of messages."""
+
+    def outline(self, messages: Sequence[Message], language: Language, count: Count) -> Outline:
+        """Return the outline of messages; the name of each part is given to the next."""
+        whole = Outline("", "", ())
+        for begin in range(0, len(messages), _MOST_SHOWN):
+            part = messages[begin : begin + _MOST_SHOWN]
+            result = self._outline_part(part, whole, language, count)
+            whole = Outline(result.name, result.description, (*whole.entries, *result.entries))
+        return whole
+
+    def _outline_part(
+        self, messages: Sequence[Message], before: Outline, language: Language, count: Count
+    ) -> Outline:
+        spoken = language_of("\n".join(each.text for each in messages))
+        sizes = _ASKED[spoken]
+
+        def read(answer: Names) -> Outline:
+            _check_names(answer, messages, before)
+            lines = zip(messages, answer.lines, strict=True)
+            return Outline(
+                fit_line(answer.name, MOST_NAME, count),
+                fit_line(answer.description, MOST_DESCRIPTION, count),
+                tuple(
+                    fit_line(entry_prefix(message, language) + line, MOST_ENTRY, count)
+                    for message, line in lines
+                ),
+            )
+
+        def instead() -> Outline:
+            result = self._offline.outline(messages, language, count)
+            return replace(before, entries=result.entries) if before.name else result
+
+        question = Question(
+            prompt="outline",
+            language=spoken,
+            data={
+                "so_far": {"name": before.name, "description": before.description},
+                "messages": _prompt_items(messages, _LONGEST_MESSAGE),
+                "max_characters": dict(zip(("name", "description", "line"), sizes, strict=True)),
+            },
+            shape=Names,
+            read=read,
+        )
+        return self._model.ask(question, instead)
 
     def summarize(self, messages: Sequence[Message], previous: str, target: int) -> str:
         """Return a summary of at most ``target`` characters that takes the previous one's place."""
@@ -139,19 +93,13 @@ class LlmSummarizer(LlmOutlines):
         return summary if len(summary) <= target else self._offline.summarize([], summary, target)
 
     def _extend_summary(self, messages: Sequence[Message], previous: str, target: int) -> str:
-        shown = [
-            {"speaker": speaker(each), "text": excerpt(each.text, _LONGEST_SUMMARISED_MESSAGE)}
-            for each in messages
-        ]
-
         def read(answer: Summary) -> str:
             if not 0 < len(answer.summary) <= target:
                 raise SmallModelAnswerError(
                     f"the model's summary has {len(answer.summary)} characters, 1 to {target} were "
                     "asked"
                 )
-            sources = [f"{speaker(each)}\n{each.text}" for each in messages]
-            refuse_invented(answer.summary, previous, *sources)
+            refuse_invented(answer.summary, previous, *_spoken_texts(messages))
             return answer.summary
 
         question = Question(
@@ -159,7 +107,7 @@ class LlmSummarizer(LlmOutlines):
             language=language_of("\n".join(message.text for message in messages)),
             data={
                 "previous": previous,
-                "messages": shown,
+                "messages": _prompt_items(messages, _LONGEST_SUMMARISED_MESSAGE),
                 "max_characters": int(target * _SHARE_ASKED_OF_SUMMARY),
             },
             shape=Summary,
@@ -168,6 +116,33 @@ class LlmSummarizer(LlmOutlines):
         return self._model.ask(
             question, lambda: self._offline.summarize(messages, previous, target)
         )
+
+
+def _check_names(answer: Names, messages: Sequence[Message], before: Outline) -> None:
+    """Check an answer against messages and limits; a slightly long text is cut later."""
+    if len(answer.lines) != len(messages):
+        raise SmallModelAnswerError(
+            f"the model wrote {len(answer.lines)} lines for {len(messages)} messages"
+        )
+    texts = [answer.name, answer.description, *answer.lines]
+    of_name, of_description, of_line = _ASKED[Language.ENGLISH]
+    sizes = [of_name, of_description, *(of_line for _ in answer.lines)]
+    for text, size in zip(texts, sizes, strict=True):
+        if not 0 < len(text) <= _TOO_LONG * size:
+            raise SmallModelAnswerError(
+                f"a name or line of the model has {len(text)} characters, 1 to"
+                f" {_TOO_LONG * size} were asked at most"
+            )
+    known = (before.name, before.description, *_spoken_texts(messages))
+    refuse_invented("\n".join(texts), *known)
+
+
+def _prompt_items(messages: Sequence[Message], longest: int) -> list[dict[str, str]]:
+    return [{"speaker": speaker(each), "text": excerpt(each.text, longest)} for each in messages]
+
+
+def _spoken_texts(messages: Sequence[Message]) -> list[str]:
+    return [f"{speaker(each)}\n{each.text}" for each in messages]
 
 
 def _parts(messages: Sequence[Message]) -> list[list[Message]]:

@@ -151,6 +151,6 @@ def test_gauges_read_only_queued_jobs(crowded: Database, reads: Reads) -> None:
     with crowded.upkeep_transaction() as connection:
         gauges = lane_gauges(connection, stale_s=60)
 
-    assert gauges.queued_jobs == BUSY * QUEUED
+    assert gauges["queued_jobs"] == BUSY * QUEUED
     assert reads["job"] <= BUSY * QUEUED
     assert reads["lane"] <= AGENTS + BUSY

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from memci.domain.pages.operations import move_into, remove_page
 from memci.domain.pages.page import Page, PageKind
 from memci.domain.pages.permission import Actor
-from memci.domain.pages.tree import OrderedSiblings, Tree
+from memci.domain.pages.tree import Tree
 from memci.domain.pages.undo import pending_edits, redo_step, undo_step
 
 FEW, MANY = 200, 8_000
@@ -94,23 +94,21 @@ def test_loading_pages_in_any_order_takes_linear_time():
     assert takes_linear_time(act)
 
 
-@given(
-    st.lists(st.tuples(st.sampled_from("abcdefg"), st.none() | st.integers(0, 9), st.booleans()))
-)
-def test_siblings_are_ordered_by_place(steps):
-    siblings, places = OrderedSiblings(), {}
-    for index, place, check in steps:
-        if place is None:
-            siblings.drop(index)
-            places.pop(index, None)
-        else:
-            siblings.put(index, place)
-            places[index] = place
-        if check:
-            assert [places[each] for each in siblings] == sorted(places.values())
-    assert len(siblings) == len(places)
-    assert sorted(siblings) == sorted(places)
-    assert [places[each] for each in siblings] == sorted(places.values())
+@given(st.lists(st.tuples(st.integers(0, 6), st.none() | st.integers(0, 9))))
+def test_pages_of_a_folder_are_ordered_by_place(steps):
+    tree, folder = full_folder(7)
+    names = [each.index for each in tree.children(folder)]
+    removed = set()
+    for number, place in steps:
+        index = names[number]
+        tree.put(
+            replace(tree[index], parent=folder if place is not None else None, place=place or 0)
+        )
+        removed = removed | {index} if place is None else removed - {index}
+        inside = tree.children(folder)
+        assert [each.place for each in inside] == sorted(each.place for each in inside)
+    assert {each.index for each in tree.children(folder)} == {*names} - removed
+    assert tree.count(folder) == len(names) - len(removed)
 
 
 def test_a_changed_page_keeps_its_place():
