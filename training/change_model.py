@@ -3,9 +3,10 @@
 All layers of the built-in embedder are adapted (LoRA; Hu and others, 2021); they read both texts
 together. Training needs torch; the product computes it with ONNX Runtime.
 
-    python -m training.change_model [--check | --further]
+    python -m training.change_model [--check | --further NAMES]
 
-writes the weights. With ``--further`` it goes on with those that are there, for fewer epochs. With
+writes the weights. With ``--further`` it goes on with those that are there: for two epochs, it
+reads the files with such names ("home,tasks"), and of the others a share. With
 ``--check`` it only trains without some kinds of writers, and prints how well such a model judges
 the pairs of those kinds.
 """
@@ -26,7 +27,7 @@ from torch.nn import functional
 
 from memci.language.sentences import Span, clause_spans
 from memci.smallmodel.offline import change_model
-from memci.smallmodel.offline.change_model import EARLY_LAYERS, LEAST, pair_tokens
+from memci.smallmodel.offline.change_model import pair_tokens
 from memci.smallmodel.offline.sentence_model import FEATURES, Tokens
 from training.encoder import Encoder, Pooling, adapted_layers, export, restore, tokenizer
 from training.sentence_model import rows
@@ -34,11 +35,10 @@ from training.sentence_model import rows
 _OUTPUT = Path(change_model.__file__).parent / "data" / change_model.FILE
 _LEFT_OUT = ("groupb", "friends", "tech")
 _RANK = 24
-_EPOCHS, _FURTHER_EPOCHS = 6, 4
+_EPOCHS, _FURTHER_EPOCHS, _AGAIN = 6, 2, 0.3
 _BATCH = 32
 _ADAPTER_RATE, _HEAD_RATE = 4e-4, 2e-3
 _SMOOTHING = 0.05
-_EARLY = 0.3  # share of the early answers in the loss
 # Of the pairs in an epoch: how many older texts get facts of another pair, how many newer texts are
 # exchanged for one that has nothing to do with the older, and how many only repeat it.
 _LONGER, _UNRELATED, _REPEATED = 0.25, 0.1, 0.05
@@ -119,47 +119,30 @@ def varied(known: Sequence[Pair], random: np.random.Generator) -> Iterator[Pair]
 
 
 class Net(nn.Module):
-    """The adapted layers, the pooling of facts, and the heads: an early one, and the last one."""
+    """The adapted layers, the pooling of facts, and the head that compares them."""
 
     def __init__(self, encoder: Encoder) -> None:
         """Adapt all layers."""
         super().__init__()
-        self.layers = adapted_layers(encoder.layers, _RANK)
-        self.early, self.last = Ends(), Ends()
+        self.layers, self.pooling = adapted_layers(encoder.layers, _RANK), Pooling(0.2)
+        self.ends, self.ends_out = nn.Linear(2 * FEATURES, 64), nn.Linear(64, 1)
         self._encoder = [encoder]  # its weights are not trained
 
-    def forward(self, texts: Sequence[Tokens]) -> tuple[list[Tensor], list[Tensor]]:
-        """Return for each pair the logits that its facts are ended: the early ones, the last."""
-        state, mask = self._encoder[0].embedded([each.ids for each in texts])
-        found = []
-        with torch.autocast("cpu", torch.bfloat16):
-            for at, layer in enumerate(self.layers, 1):
-                state = layer(state, mask)
-                if at in {EARLY_LAYERS, len(self.layers)}:
-                    found.append(state.float())
-        return self.early(found[0], texts), self.last(found[1], texts)
-
-
-class Ends(nn.Module):
-    """Compares each fact with the newer text."""
-
-    def __init__(self) -> None:
-        """Begin with nothing learned."""
-        super().__init__()
-        self.pooling = Pooling(0.2)
-        self.ends, self.ends_out = nn.Linear(2 * FEATURES, 64), nn.Linear(64, 1)
-
-    def forward(self, state: Tensor, texts: Sequence[Tokens]) -> list[Tensor]:
+    def forward(self, texts: Sequence[Tokens]) -> list[Tensor]:
         """Return for each pair the logits that its facts are ended."""
+        state, mask = self._encoder[0].embedded([each.ids for each in texts])
+        with torch.autocast("cpu", torch.bfloat16):
+            for layer in self.layers:
+                state = layer(state, mask)
         spans = [(row, *span) for row, each in enumerate(texts) for span in each.spans]
-        pairs = self.pooling(state, spans).split([len(each.spans) for each in texts])
+        pairs = self.pooling(state.float(), spans).split([len(each.spans) for each in texts])
         both = [torch.cat([own[:-1], own[-1:].expand(len(own) - 1, -1)], 1) for own in pairs]
         logits = self.ends_out(functional.relu(self.ends(torch.cat(both))))[:, 0]
         return list(logits.split([len(own) - 1 for own in pairs]))
 
 
-def train(net: Net, known: Sequence[Pair], epochs: int = _EPOCHS, seed: int = 1) -> Net:
-    """Train on pairs."""
+def train(net: Net, epochs: Sequence[Sequence[Pair]], seed: int = 1) -> Net:
+    """Train on the pairs of each epoch."""
     torch.manual_seed(seed)
     random = np.random.default_rng(seed)
     adapters = [each for each in net.layers.parameters() if each.requires_grad]
@@ -167,11 +150,11 @@ def train(net: Net, known: Sequence[Pair], epochs: int = _EPOCHS, seed: int = 1)
     optimizer = torch.optim.AdamW(
         [{"params": adapters, "weight_decay": 0.05}, {"params": heads, "weight_decay": 0.05}]
     )
-    batches = -(-len(known) // _BATCH)
+    batches = [-(-len(known) // _BATCH) for known in epochs]
     schedule = torch.optim.lr_scheduler.OneCycleLR(
-        optimizer, [_ADAPTER_RATE, _HEAD_RATE], total_steps=epochs * batches, pct_start=0.1
+        optimizer, [_ADAPTER_RATE, _HEAD_RATE], total_steps=sum(batches), pct_start=0.1
     )
-    for epoch in range(epochs):
+    for epoch, known in enumerate(epochs):
         read = [each.read() for each in varied(known, random)]
         # Texts of about one length together; the batches in any order.
         noise = random.normal(0, 8, len(read))
@@ -182,11 +165,8 @@ def train(net: Net, known: Sequence[Pair], epochs: int = _EPOCHS, seed: int = 1)
             some = [read[at] for at in order[start : start + _BATCH]]
             labels = torch.tensor([label for _, own in some for label in own])
             wanted = labels * (1 - _SMOOTHING) + _SMOOTHING / 2
-            early, last = (torch.cat(each) for each in net([each for each, _ in some]))
-            loss = functional.binary_cross_entropy_with_logits(last, wanted, reduction="sum")
-            loss = loss + _EARLY * functional.binary_cross_entropy_with_logits(
-                early, wanted, reduction="sum"
-            )
+            logits = torch.cat(net([each for each, _ in some]))
+            loss = functional.binary_cross_entropy_with_logits(logits, wanted, reduction="sum")
             loss = loss / _BATCH
             optimizer.zero_grad()
             loss.backward()
@@ -194,8 +174,19 @@ def train(net: Net, known: Sequence[Pair], epochs: int = _EPOCHS, seed: int = 1)
             optimizer.step()
             schedule.step()
             total += loss.item()
-        print(f"epoch {epoch + 1}: loss {total / batches:.3f}", flush=True)
+        print(f"epoch {epoch + 1}: loss {total / batches[epoch]:.3f}", flush=True)
     return net.eval()
+
+
+def _further(known: Sequence[Pair], names: Sequence[str]) -> Iterator[list[Pair]]:
+    """Yield the pairs of further epochs."""
+    random = np.random.default_rng(1)
+    for _ in range(_FURTHER_EPOCHS):
+        yield [
+            each
+            for each in known
+            if any(name in each.writer for name in names) or random.random() < _AGAIN
+        ]
 
 
 def report(net: Net, known: Sequence[Pair]) -> None:
@@ -204,12 +195,11 @@ def report(net: Net, known: Sequence[Pair]) -> None:
     with torch.no_grad():
         for each in known:
             tokens, labels = each.read()
-            (early,), (last,) = net([tokens])
-            likely = last.sigmoid().numpy() * bool((early.sigmoid() >= LEAST).any())
-            answers.append((each, labels, likely))
+            (logits,) = net([tokens])
+            answers.append((each, labels, logits.sigmoid().numpy()))
     for writer in sorted({each.writer for each in known}):
         own = [each for each in answers if each[0].writer == writer]
-        for least in (0.3, 0.5, 0.7):
+        for least in (0.25, 0.5, 0.7):
             right = wrong = missed = exact = 0
             for pair, labels, likely in own:
                 found = (likely > least).astype(int).tolist()
@@ -229,17 +219,17 @@ def main() -> None:
     """Train and write the weights, or check how well what was not seen is judged."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true")
-    parser.add_argument("--further", action="store_true")
+    parser.add_argument("--further", metavar="NAMES")
     chosen = parser.parse_args()
     known, judged, net = [*pairs(), *neighbours()], pairs(judged=True), Net(Encoder())
     if chosen.check:
         left = [each for each in known if any(name in each.writer for name in _LEFT_OUT)]
-        report(train(net, [each for each in known if each not in left]), left)
+        report(train(net, [[each for each in known if each not in left]] * _EPOCHS), left)
     elif chosen.further:
         restore(net, change_model.weights())
-        export(train(net, known, _FURTHER_EPOCHS), _OUTPUT)
+        export(train(net, list(_further(known, chosen.further.split(",")))), _OUTPUT)
     else:
-        export(train(net, known), _OUTPUT)
+        export(train(net, [known] * _EPOCHS), _OUTPUT)
     print("judged on what another writer labelled:")
     report(net, judged)
 

@@ -50,7 +50,7 @@ from training.encoder import (
 )
 
 _DATA = Path(__file__).parent / "sentences"
-_OUTPUT = Path(sentence_model.__file__).parent / "data" / sentence_model.FILE
+OUTPUT = Path(sentence_model.__file__).parent / "data" / sentence_model.FILE
 # Who wrote a file, and what about; a check leaves out one kind in both languages.
 _WRITERS = ("work", "life", "mixed", "tech", "wide")
 _FOLDS = len(_WRITERS)
@@ -441,7 +441,7 @@ def main() -> None:
     layers = compute_states([*examples, *judged, *said])
     if not check:
         net = train(layers, examples, known)
-        export(net, _OUTPUT)
+        export(net, OUTPUT)
         print("judged on what another writer labelled:")
         report(net, judged)
         return

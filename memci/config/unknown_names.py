@@ -56,7 +56,7 @@ def _in_file() -> Iterable[Misspelt]:
 def misspelt_in(content: Mapping[str, Any], file: str) -> Iterable[Misspelt]:
     """Yield the unknown names in the content of a settings file of this name."""
     fields = Settings.model_fields.keys()
-    for name in content.keys() - fields - TABLES:
+    for name in sorted(content.keys() - fields - TABLES):
         nearest = nearest_name(name.lower().removeprefix(_PREFIX.lower()), [*fields, *TABLES])
         yield Misspelt(f"{name!r} in {file}", nearest and repr(nearest))
     for place in unknown_places(content):

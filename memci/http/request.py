@@ -213,7 +213,7 @@ _OVERHEAD_BYTES = 64 * 1024
 _MOST_FIELDS = 8
 
 
-class _DocumentForm(BaseModel):
+class DocumentForm(BaseModel):
     """A file as a document."""
 
     file: bytes
@@ -224,7 +224,7 @@ _REQUEST_BODY = {
     "requestBody": {
         "required": True,
         "content": {
-            "multipart/form-data": {"schema": _DocumentForm.model_json_schema()},
+            "multipart/form-data": {"schema": DocumentForm.model_json_schema()},
             "application/json": {"schema": DocumentRequest.model_json_schema()},
         },
     }

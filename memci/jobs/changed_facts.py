@@ -10,21 +10,23 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple, Self
 
+import numpy as np
+
 from memci.domain.memory.changed_facts import EndedFacts, ended_facts
-from memci.domain.memory.creation import Creation
 from memci.domain.memory.self_contained_text import speaker_name
 from memci.jobs.segments import Segments
 from memci.language.clauses import label_of
 from memci.language.detection import Language
 from memci.message import Message, Role
-from memci.smallmodel.ports import ChangeReader, ReadSentence
+from memci.smallmodel.ports import ChangeReader, ReadSentence, TextPair
 from memci.storage.network import beliefs
 from memci.storage.network.beliefs import LEAST_WORTH, Comparable, EndedPart
 from memci.storage.network.nodes import phrases_of
 from memci.storage.session import Connection
 
-# Memories that a new message is read with, those of the same job included.
-NEAREST = 2
+# Memories that a new message is read with, those of the same job included; and how many of an
+# agent's nearest are considered: some are other users', or hold no more.
+NEAREST, CONSIDERED = 2, 12
 # How likely a sentence must tell more than a remark, so that its message is read.
 _TOLD = 0.4
 _TOLD_WORTHS = ("fact", "life", "vital")
@@ -40,6 +42,10 @@ class _Text(NamedTuple):
     said_at: datetime
     user_id: str | None
     seqs: tuple[int, ...]
+
+    def bits(self, known: Mapping[int, bytes]) -> tuple[bytes, ...]:
+        """Return the bits of each message's tokens, empty where none are known."""
+        return tuple(known.get(seq, b"") for seq in self.seqs)
 
     def memory(self, made: Mapping[int, int]) -> int | None:
         """Return the memory's node; ``made``: those of the segments, as far as they were made."""
@@ -59,15 +65,21 @@ class ChangedFacts:
         cut: Segments,
         near: Sequence[Mapping[int, float]],
         known: Mapping[int, Comparable],
+        bits: Mapping[int, bytes],
     ) -> Self:
         """Read the new messages of people with what they may change, or what may change them.
 
         ``near``: of each segment the memory nodes most similar to it, with cosines; ``known``:
-        those of them that can be compared.
+        those of them that can be compared; ``bits``: of the tokens of messages, by seq (E8).
         """
         new = _new_texts(cut)
-        pairs = list(_pairs(cut, new, near, known))
-        spans = reader.ended([(older.text, newer.text) for older, newer in pairs])
+        pairs = list(dict.fromkeys(_pairs(cut, new, near, known)))
+        spans = reader.ended(
+            [
+                TextPair(older.text, newer.text, older.bits(bits), newer.bits(bits))
+                for older, newer in pairs
+            ]
+        )
         found = []
         for (older, newer), ended in zip(pairs, spans, strict=True):
             facts = ended_facts(older.text, ended)
@@ -75,9 +87,11 @@ class ChangedFacts:
                 found.append((older, newer, facts))
         return cls(found)
 
-    def write(self, connection: Connection, agent_id: str, creation: Creation) -> int:
-        """Write what ended in memories that live; return how many are superseded by that."""
-        made = {node.segment: node.id for node in creation.nodes if node.segment is not None}
+    def write(self, connection: Connection, agent_id: str, made: Mapping[int, int]) -> int:
+        """Write what ended in memories that live; return how many are superseded by that.
+
+        ``made``: the nodes of those segments that became memories, by place.
+        """
         named = [
             (older.memory(made), newer.memory(made), older, newer, facts)
             for older, newer, facts in sorted(self.found, key=lambda each: each[1].said_at)
@@ -130,10 +144,13 @@ def _text(index: int, message: Message, text: str, cut: Segments) -> _Text:
 def _segment_text(index: int, cut: Segments) -> _Text:
     segment = cut.segments[index]
     said = next(part.message for part in cut.parts[index] if tells(part.message))
-    text = segment.text
-    if not label_of(text, 0, len(text)):
-        text = f"{speaker_name(said, segment.language)}: {text}"
+    text = _labelled(segment.text, speaker_name(said, segment.language))
     return _Text(None, index, text, segment.said_at, segment.user_id, segment.seqs)
+
+
+def _labelled(text: str, name: str) -> str:
+    """Return a text with its speaker, unless a label or a quoted question begins it."""
+    return text if label_of(text, 0, len(text)) or text.startswith("[") else f"{name}: {text}"
 
 
 def _pairs(
@@ -147,18 +164,20 @@ def _pairs(
         {each.segment for each in new if cut.segments[each.segment].worth >= LEAST_WORTH}
     )
     for text in new:
-        index = text.segment
-        others = [
-            (near[index][node], _stored(known[node])) for node in near[index] if node in known
-        ]
+        index, user = text.segment, text.user_id
+        stored = [node for node in near[index] if node in known and known[node].user_id == user]
+        current = [node for node in stored if known[node].is_current]
+        over = [_stored(known[node]) for node in stored if not known[node].is_current]
+        others = [(near[index][node], _stored(known[node])) for node in current[:NEAREST]]
+        before = [at for at in telling if at < index and cut.segments[at].user_id == user]
+        likeness = cut.vectors[before] @ cut.vectors[index]
         others += [
-            (float(cut.vectors[each] @ cut.vectors[index]), _segment_text(each, cut))
-            for each in telling
-            if each < index
+            (float(likeness[at]), _segment_text(before[at], cut))
+            for at in np.argsort(-likeness)[:NEAREST].tolist()
         ]
-        others = [each for each in others if each[1].user_id == text.user_id]
         others.sort(key=lambda each: -each[0])
-        for _, other in others[:NEAREST]:
+        # What is superseded may be so earlier, or again if the other memory is erased.
+        for other in [*(each for _, each in others[:NEAREST]), *over[:NEAREST]]:
             if (other.said_at, other.seqs) <= (text.said_at, text.seqs):
                 yield other, text
             elif index in telling:
@@ -166,7 +185,5 @@ def _pairs(
 
 
 def _stored(memory: Comparable) -> _Text:
-    text = memory.content
-    if not label_of(text, 0, len(text)):
-        text = f"{speaker_name(None, memory.language)}: {text}"
+    text = _labelled(memory.content, speaker_name(None, memory.language))
     return _Text(memory.id, -1, text, memory.said_at, memory.user_id, memory.seqs)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
+from itertools import islice
 from typing import Any
 from uuid import UUID
 
@@ -23,7 +24,7 @@ from memci.domain.memory.network_edition import ReplayEvent
 from memci.domain.memory.parameters import MemoryParameters
 from memci.errors import SmallModelAnswerError
 from memci.jobs import network_growth
-from memci.jobs.changed_facts import NEAREST, ChangedFacts
+from memci.jobs.changed_facts import CONSIDERED, ChangedFacts
 from memci.jobs.index import MessageTexts, check_embedder, terms_of
 from memci.jobs.network_growth import NetworkGrowth, NewMemory
 from memci.jobs.segments import (
@@ -49,7 +50,7 @@ from memci.storage.messages import read_messages, receipt_times
 from memci.storage.network.beliefs import comparable
 from memci.storage.network.links import focus_of
 from memci.storage.network.network_editions import log_event
-from memci.storage.search.index import Embedded, message_vectors, nearest_nodes
+from memci.storage.search.index import Embedded, message_vectors, nearest_nodes, token_bits
 from memci.storage.session import Connection, Database
 
 _MAX_WORTH = 10.0
@@ -174,11 +175,18 @@ class MemoryCreation:
         cut = replace(cut, segments=segments)
         relations = self._relations(segments, focus, parameters.focus_limit)
         with self.database.agent_snapshot(agent_id) as connection:
-            most = max(parameters.related_links, NEAREST) + 1
-            near = nearest_nodes(connection, agent_id, cut.vectors, model, most)
+            links = parameters.related_links + 1
+            near = nearest_nodes(connection, agent_id, cut.vectors, model, max(links, CONSIDERED))
             others = comparable(connection, agent_id, {node for each in near for node in each})
-        changed = ChangedFacts.find(models.changes, cut, near, others)
-        memories = self._memories(cut, relations, near)
+            bits: dict[int, bytes] = {}
+            if models.changes.bits_of == model:
+                seqs = {seq for each in others.values() for seq in each.seqs}.union(sentences)
+                bits = token_bits(connection, agent_id, seqs.difference(texts.tokens), model)
+                bits |= texts.tokens
+        changed = ChangedFacts.find(models.changes, cut, near, others, bits)
+        memories = self._memories(
+            cut, relations, [dict(islice(each.items(), links)) for each in near]
+        )
         growth = NetworkGrowth(agent_id, job_id, parameters, texts.model, texts.space)
         return CreationEffect(growth, texts, memories, refused, changed)
 
@@ -247,15 +255,17 @@ class CreationEffect:
         taken = locked.stored if self.replays else locked.unmade
         taken = taken.intersection(message.seq for message in messages)
         indexed = self.texts.write(connection, agent_id, locked.unindexed)
-        memories = [
-            memory
-            for memory in self.memories
+        kept = [
+            place
+            for place, memory in enumerate(self.memories)
             if taken.issuperset(memory.segment.seqs)
             and locked.stored.issuperset(memory.segment.quoted)
         ]
+        memories = [self.memories[place] for place in kept]
         creation = self.growth.write(connection, memories)
         superseded = network_growth.supersede_corrected(connection, agent_id, messages, creation)
-        superseded += self.changed.write(connection, agent_id, creation)
+        made = {kept[each.segment]: each.id for each in creation.nodes if each.segment is not None}
+        superseded += self.changed.write(connection, agent_id, made)
         if taken:
             self._log(connection, taken)
         states = self._states(creation, memories, taken)

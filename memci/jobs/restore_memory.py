@@ -138,7 +138,8 @@ class _Effect:
         living = memory_telling(connection, growth.agent_id, seqs, self._span)
         memories = self.memories if living is None and stored.issuperset(seqs) else []
         creation = growth.write(connection, memories)
-        self.changed.write(connection, growth.agent_id, creation)
+        places = {each.segment: each.id for each in creation.nodes if each.segment is not None}
+        self.changed.write(connection, growth.agent_id, places)
         made = [node.id for node in creation.nodes if node.kind is NodeKind.MEMORY]
         self._stay_superseded(connection, made)
         if not self.replays:

@@ -127,7 +127,7 @@ def refusals(
         ]
         for each in messages:
             own = status.WANTED if each.seq in wanted else status.CANDIDATE
-            # It is as little small talk as the sentence that tells most.
+            # The probability for its most telling sentence.
             talk = min((one.worths["talk"] for one in sentences[each.seq]), default=0.0)
             utterances.append(_utterance(each, own, talk))
         rows = [known.get(each.message.seq, none) for each in earlier]

@@ -251,6 +251,8 @@ def _can_stand_alone(part: str, language: Language) -> bool:
     if _DEPENDENT[language].match(body) or not _STANDS_ALONE.match(body):
         return False
     words = _WORD.findall(body)
+    if not words:
+        return False
     if words[0].lower() in ENGLISH_TIMES and _last_verb(words) is None:
         return False  # "Thursday the 26th at 9:00"
     return len(words) >= _FEWEST_WORDS

@@ -2,7 +2,7 @@
 
 import math
 import re
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Annotated, Any
 
 from pydantic import (
@@ -121,15 +121,30 @@ def _aware(value: datetime) -> datetime:
         raise ValueError(_EXPECTED) from None
 
 
-# Aware, with the offset that was sent: "yesterday" is a day of the sender. pydantic reads epoch
-# numbers, also in text.
+# Epoch numbers above it are milliseconds; pydantic's own limit is in the year 2603.
+_MILLISECONDS_FROM = 1e11
+
+
+def _read_epoch(value: object) -> object:
+    """Read an epoch number; leave ISO 8601 text to pydantic."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return value
+    try:
+        seconds = value / 1000 if abs(value) > _MILLISECONDS_FROM else value
+        return datetime.fromtimestamp(seconds, UTC)
+    except (OverflowError, ValueError, OSError):
+        raise ValueError(_EXPECTED) from None
+
+
+# Aware, with the offset that was sent: "yesterday" is a day of the sender.
 Instant = Annotated[
     datetime,
+    BeforeValidator(_read_epoch),
     AfterValidator(_aware),
     WithJsonSchema(
         {
             "anyOf": [{"type": "string", "format": "date-time"}, {"type": "number"}],
-            "description": "ISO 8601, or an epoch number: seconds, or milliseconds above 2·10^10",
+            "description": "ISO 8601, or an epoch number: seconds, or milliseconds above 10^11",
         }
     ),
 ]
@@ -169,7 +184,7 @@ Until = Annotated[
                 {"type": "number"},
             ],
             "description": "ISO 8601, a day to its end; or an epoch number: seconds, or "
-            "milliseconds above 2·10^10",
+            "milliseconds above 10^11",
         }
     ),
 ]

@@ -7,7 +7,7 @@ offline. It raises ``SmallModelUnavailableError`` when a retry may help and
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from memci.domain.memory.node import NodeType
 from memci.domain.pages.interaction_outline import Outline
@@ -117,14 +117,31 @@ class SentenceReader(Protocol):
         ...
 
 
+class TextPair(NamedTuple):
+    """An older and a newer text, each with its speaker: "Ann: I live in Bern".
+
+    The bits are those of each message's tokens (E8), empty where none are known.
+    """
+
+    older: str
+    newer: str
+    older_bits: Sequence[bytes] = ()
+    newer_bits: Sequence[bytes] = ()
+
+
 class ChangeReader(Protocol):
     """Reads which facts hold no more (R6)."""
 
-    def ended(self, pairs: Sequence[tuple[str, str]]) -> list[list[Span]]:
+    @property
+    def bits_of(self) -> str:
+        """The embedder whose bits it reads; "" for none."""
+        ...
+
+    def ended(self, pairs: Sequence[TextPair]) -> list[list[Span]]:
         """Return the clauses of each older text that hold no more once the newer one is said.
 
-        ``pairs``: (older, newer), each with its speaker: "Ann: I live in Bern". Spans are
-        [start, stop) in characters of the older text, some of its ``spans_without_labels``.
+        Spans are [start, stop) in characters of the older text, some of its
+        ``spans_without_labels``.
         """
         ...
 

@@ -23,7 +23,13 @@ from memci.message import Message
 from memci.smallmodel.offline.e5_embedder import OfflineEmbedder
 from memci.smallmodel.offline.sentence_reader import OfflineSentenceReader
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
-from memci.smallmodel.ports import Annotation, Judgement, ReadSentence, TopicSegment
+from memci.smallmodel.ports import (
+    Annotation,
+    Judgement,
+    ReadSentence,
+    TextPair,
+    TopicSegment,
+)
 from memci.smallmodel.vector_space import Vectors, VectorSpace
 
 _WORD = re.compile(r"[A-Za-z0-9]+|[\u4e00-\u9fff]")
@@ -191,7 +197,9 @@ _HOME = re.compile(r"(?:live in|moved to) (\w+)|(?:住在|搬到)(\w\w)")
 class EachHomeEndsTheOthers:
     """Lets a home end every other home that was named before it."""
 
-    def ended(self, pairs: Sequence[tuple[str, str]]) -> list[list[Span]]:
+    bits_of = ""
+
+    def ended(self, pairs: Sequence[TextPair]) -> list[list[Span]]:
         return [
             [
                 span
@@ -200,7 +208,7 @@ class EachHomeEndsTheOthers:
             ]
             if (now := _HOME.search(newer))
             else []
-            for older, newer in pairs
+            for older, newer, *_ in pairs
         ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from math import isinf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -172,6 +173,11 @@ def settings(
     describes all parameters.
     """
     changes = dict(assignment(each, each) for each in values or ())
+    for name, value in changes.items():
+        if value is None or (isinstance(value, float) and isinf(value)):
+            raise InvalidInputError(
+                "expected a number, true, false or text; --unset resets a parameter", field=name
+            )
     named = {*changes, *(unset or ())}
     with agent_of(agent) as memory:
         try:

@@ -340,7 +340,7 @@ def check_broker_and_workers(app: Celery, client: redis.Redis | None) -> Iterato
 
 def _redis(version: str, configuration: Mapping[str, str]) -> Iterator[Finding]:
     yield ok("broker", f"Redis {version} answers")
-    if not configuration:
+    if "appendonly" not in configuration:
         advice = "see docs/how-to/deploy.md, 'What every deployment needs'"
         yield note("broker", "its settings cannot be read", advice)
         return

@@ -41,11 +41,14 @@ def _length(spans: Collection[Span]) -> int:
 
 
 def _is_told(text: str, span: Span) -> bool:
-    """Return True if a person says this part: its line, or the last labelled line before."""
-    label = ""
-    for start, stop in _lines(text[: span[1]]):
-        label = label_of(text, start, stop) or label
-    return not _NOT_PEOPLE.match(label)
+    """Return True if a person says this part: its line, or the last labelled line before.
+
+    A question that is quoted before its answer, in brackets, is not told.
+    """
+    label, line = "", 0
+    for line, stop in _lines(text[: span[1]]):
+        label = label_of(text, line, stop) or label
+    return not (_NOT_PEOPLE.match(label) or text.startswith("[", line))
 
 
 def _lines(text: str) -> Iterator[Span]:
@@ -73,6 +76,10 @@ def with_notes(text: str, seqs: Collection[int], known: Iterable[EndedParts]) ->
     for each in known:
         for part in each.parts if each.seqs.intersection(seqs) else ():
             if part not in noted:
-                text = text.replace(part, part + until_note(each.until, language), 1)
+                # Whole words: no part of "I live in Bernau" holds no more.
+                found = re.search(rf"(?<![A-Za-z0-9]){re.escape(part)}(?![A-Za-z0-9])", text)
+                if found:
+                    note = until_note(each.until, language)
+                    text = text[: found.end()] + note + text[found.end() :]
                 noted.add(part)
     return text

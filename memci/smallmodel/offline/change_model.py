@@ -28,9 +28,6 @@ from memci.smallmodel.vector_space import Vectors
 FILE = "change_model.npz"
 # Tokens of the older and of the newer text; what is longer is not read.
 _OLDER, _NEWER = 200, 100
-# After these layers, pairs in which nothing seems to end are left; the others are read by all.
-EARLY_LAYERS, LEAST = 4, 0.08
-EARLY, LAST = "early", "last"
 
 
 def pair_tokens(tokenizer: Any, older: str, newer: str, facts: Sequence[Span]) -> Tokens:
@@ -50,16 +47,15 @@ def weights() -> Learned:
     return sentence_model.weights(FILE)
 
 
-def ended_probabilities(pooling: str, states: Vectors, spans: Sequence[Span]) -> list[float]:
+def ended_probabilities(states: Vectors, spans: Sequence[Span]) -> list[float]:
     """Return for each fact the probability that the newer text ends it.
 
-    ``pooling``: ``EARLY`` or ``LAST``. ``states``: as for ``pooled``. ``spans``: as in
-    ``pair_tokens``.
+    ``states``: as for ``pooled``. ``spans``: as in ``pair_tokens``.
     """
     learned = weights()
     features = pooled(states, spans)
     newer = np.broadcast_to(features[-1], features[:-1].shape)
     both = np.concatenate([features[:-1], newer], axis=1)
-    logits = linear(learned, f"{pooling}.ends_out", rectified(learned, f"{pooling}.ends", both))
+    logits = linear(learned, "ends_out", rectified(learned, "ends", both))
     found: list[float] = (1 / (1 + np.exp(-logits[:, 0]))).tolist()
     return found

@@ -25,12 +25,11 @@ from memci.language.clauses import spans_without_labels
 from memci.language.loading import LoadOnce
 from memci.language.sentences import Span, sentence_spans
 from memci.smallmodel.offline import change_model, sentence_model
-from memci.smallmodel.offline.change_model import EARLY, LAST, LEAST, ended_probabilities
+from memci.smallmodel.offline.change_model import ended_probabilities
 from memci.smallmodel.offline.e5_files import (
     CHANGES,
     EMBEDDING,
     LAYERS,
-    MORE_CHANGES,
     SENTENCES,
     TOKENIZER,
     model_folder,
@@ -104,9 +103,9 @@ class OfflineEmbedder:
         """
         self._query_map = query_map
         self._model = LoadOnce(lambda: _load(model_folder(parent)))
-        self._changes = LoadOnce(lambda: _sessions(model_folder(parent), CHANGES, MORE_CHANGES))
+        self._changes = LoadOnce(lambda: _sessions(model_folder(parent), CHANGES))
         self._recent = _Recent[Vectors](_REMEMBERED)
-        self._sentences = _Recent[Sentences](_REMEMBERED)
+        self._sentences = _Recent[Sentences](4 * _REMEMBERED)  # of long messages also the passages
 
     @property
     def model(self) -> str:
@@ -196,31 +195,22 @@ class OfflineEmbedder:
     def read_pairs(self, pairs: Sequence[tuple[str, str]]) -> list[list[tuple[Span, float]]]:
         """Return the facts of each older text, and how likely the newer one ends them (R6).
 
-        No facts where the first layers see nothing that could end.
-
         ``pairs``: (older, newer), each with its speaker. Spans are in characters of ``older``.
         """
-        model, (early, last) = self._model.get(), self._changes.get()
-        facts = [spans_without_labels(older) for older, _ in pairs]
+        model, (changes,) = self._model.get(), self._changes.get()
+        clean = [(_clean(older), _clean(newer)) for older, newer in pairs]
+        facts = [spans_without_labels(older) for older, _ in clean]
         tokens = [
             change_model.pair_tokens(model.tokenizer, *pair, own)
-            for pair, own in zip(pairs, facts, strict=True)
+            for pair, own in zip(clean, facts, strict=True)
         ]
         found: list[list[tuple[Span, float]]] = [[] for _ in pairs]
         for batch in _batches([each.ids for each in tokens]):
             state = {"state": model.embedded([tokens[each].ids for each in batch])}
-            states, first = early.run(["next", "pooled"], state)
-            spans = [tokens[each].spans for each in batch]
-            likely = [
-                max(ended_probabilities(EARLY, *each), default=0.0)
-                for each in zip(first, spans, strict=True)
-            ]
-            open_ = [row for row, each in enumerate(likely) if each >= LEAST]
-            if open_:
-                (read,) = last.run(["pooled"], {"state": states[open_]})
-                for row, each in zip(open_, read, strict=True):
-                    ended = ended_probabilities(LAST, each, spans[row])
-                    found[batch[row]] = list(zip(facts[batch[row]], ended, strict=False))
+            (read,) = changes.run(["pooled"], state)
+            for place, each in zip(batch, read, strict=True):
+                ended = ended_probabilities(each, tokens[place].spans)
+                found[place] = list(zip(facts[place], ended, strict=False))
         return found
 
     def _mapped(self, questions: Vectors) -> Vectors:

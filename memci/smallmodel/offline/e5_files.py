@@ -20,10 +20,10 @@ from typing import Any
 from memci.errors import ConfigurationError
 
 # The version of the format is part of the name: another one is converted beside it.
-FOLDER = "multilingual-e5-small-5"
+FOLDER = "multilingual-e5-small-7"
 EMBEDDING, LAYERS, SENTENCES = "embedding.onnx", "layers.onnx", "sentences.onnx"
 # The first layers that read a pair of texts, and the others (R6).
-CHANGES, MORE_CHANGES = "changes.onnx", "more_changes.onnx"
+CHANGES = "changes.onnx"
 TOKENIZER = "tokenizer.model"
 _MANIFEST = "manifest.json"
 _SPACE_OF_BITS = "e5_tokens.npz"  # the mean of tokens, and the rotation of their bits (E8)
@@ -121,20 +121,11 @@ def _write(source: Path, folder: Path) -> None:
 
     weights = e5_graph.Weights.read(source)
     (folder / TOKENIZER).write_bytes(e5_graph.tokenizer_model(weights))
-    changes, early, layers = change_model.weights(), change_model.EARLY_LAYERS, weights.layers
     graphs = {
         EMBEDDING: e5_graph.build_embedding(weights),
         LAYERS: e5_graph.build_layers(weights, sentence_model.weights(_SPACE_OF_BITS)),
-        SENTENCES: e5_graph.build_adapted(
-            weights,
-            sentence_model.weights(),
-            range(layers - e5_graph.ADAPTED_LAYERS, layers),
-            "pooling.",
-        ),
-        CHANGES: e5_graph.build_adapted(weights, changes, range(early), "early.pooling."),
-        MORE_CHANGES: e5_graph.build_adapted(
-            weights, changes, range(early, layers), "last.pooling."
-        ),
+        SENTENCES: e5_graph.build_adapted(weights, sentence_model.weights()),
+        CHANGES: e5_graph.build_adapted(weights, change_model.weights()),
     }
     names = [TOKENIZER]
     for name, graph in graphs.items():

@@ -141,17 +141,14 @@ def build_layers(
     return _Builder(weights, {}, quantized=quantized).all_layers(token_space)
 
 
-def build_adapted(
-    weights: Weights, learned: Mapping[str, Array], layers: range, pooling: str
-) -> "onnx.ModelProto":
-    """Return the graph of adapted ``layers``: ``state`` to ``next``, and ``pooled``, (b, s, n).
+def build_adapted(weights: Weights, learned: Mapping[str, Array]) -> "onnx.ModelProto":
+    """Return the graph of the last layers, adapted: ``state`` to ``pooled``, (b, s, n).
 
     ``learned`` has changes of low rank of the last layers: ``l0.qkv.up``, shape (outputs, rank),
     times ``l0.qkv.down``, shape (rank, inputs), and so on for each part of each adapted layer.
-    ``pooled`` has what the linear layers ``POOLED``, whose names begin with ``pooling``, give for
-    ``next``.
+    ``pooled`` has what the linear layers ``POOLED`` give for the last state.
     """
-    return _Builder(weights, learned, quantized=True).adapted_layers(layers, pooling)
+    return _Builder(weights, learned, quantized=True).adapted_layers()
 
 
 class _Builder:
@@ -191,18 +188,16 @@ class _Builder:
         given = self._states("state", hidden)
         return self._made_model("layers", given, [vector, bits, self._states("middle", hidden)])
 
-    def adapted_layers(self, layers: range, pooling: str) -> "onnx.ModelProto":
+    def adapted_layers(self) -> "onnx.ModelProto":
         adapted = sum(name.endswith("qkv.up") for name in self._learned)
         state = "state"
-        for at in layers:
-            adapter = at - (self._weights.layers - adapted)
+        for adapter, at in enumerate(range(self._weights.layers - adapted, self._weights.layers)):
             state = self._layer(f"l{at}.", state, f"l{adapter}.")
-        state = self._node("Identity", [state], "next")
-        bias = np.concatenate([self._learned[f"{pooling}{each}.b"] for each in POOLED])
-        table = np.concatenate([self._learned[f"{pooling}{each}.w"] for each in POOLED])
+        bias = np.concatenate([self._learned[f"pooling.{each}.b"] for each in POOLED])
+        table = np.concatenate([self._learned[f"pooling.{each}.w"] for each in POOLED])
         self._product("pooled", state, 2 * table, bias)  # they were trained on states times two
-        given, given_next = (self._states(each, self._weights.hidden) for each in ("state", "next"))
-        return self._made_model("adapted", given, [given_next, self._states("pooled", len(bias))])
+        given = self._states("state", self._weights.hidden)
+        return self._made_model("adapted", given, [self._states("pooled", len(bias))])
 
     def _states(self, name: str, size: int, kind: int = 1) -> Any:
         from onnx import helper  # noqa: PLC0415 - only for the conversion

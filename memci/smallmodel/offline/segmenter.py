@@ -27,7 +27,9 @@ PAUSE = timedelta(hours=6)
 
 # What a probability of a topic change takes from the price of a cut: inside a message, where
 # the parts share a vector, it decides alone.
-_BETWEEN, _INSIDE = 0.3, 2 * PRICE
+_BETWEEN, _INSIDE = 0.4, 2 * PRICE
+# Sentences at the beginning of a message; where one of them turns to another topic, it begins one.
+_TURNING = 3
 _USUAL = 0.2  # the probability at which a message has the usual price
 # Who sends several messages in a row often has another matter in each.
 _BETWEEN_OWN = 1.0
@@ -90,14 +92,15 @@ def _units(
     message: Message, row: int, changes: Sequence[TopicChange], least: float
 ) -> Iterator[_Unit]:
     """Yield the parts of a message between its topic changes, long ones in pieces."""
-    text, begins = message.text, changes[0].likely if changes else 0.0
+    text = message.text
     starts = {
         after.start: 1.0
         for before, after in pairwise(changes)
         if after.likely >= (_LEAST if "\n\n" in text[before.start : after.start] else least)
         or (before.is_event and after.is_event and begins_next_event(text[after.start :]))
     }
-    first = True
+    kept = (each.likely for each in changes[:_TURNING] if each.start not in starts)
+    begins, first = max(kept, default=0.0), True
     for start, stop in pairwise([0, *starts, len(text)]):
         begins = starts.get(start, begins if first else 0.0)
         for piece in cut_into_pieces(text[start:stop], LONGEST_SEGMENT):

@@ -28,6 +28,8 @@ WORTHS = ("talk", "trifle", "remark", "fact", "life", "vital")
 FEATURES = 256
 # Messages before a message, and sentences after a seam, that tell whether the topic changes.
 SEEN_BEFORE, SEEN_AFTER = 4, 2
+# Sentences of the same message before a seam, at most.
+_MOST_BEFORE = 50
 # Means of what stands before and after a seam, the sentences beside it, the product of the means,
 # and whether it is inside a message, and between messages of one speaker.
 SEAM_FEATURES = 5 * FEATURES + 2
@@ -110,7 +112,7 @@ def probabilities(head: str, features: Vectors, speaker: str) -> Vectors:
     """
     table, bias = weights()[f"{head}.w"], weights()[f"{head}.b"]
     by = table[:, FEATURES + SPEAKERS.index(speaker)]
-    return _softmax(features @ table[:, :FEATURES].T + by + bias)
+    return softmax(features @ table[:, :FEATURES].T + by + bias)
 
 
 def change_probabilities(messages: Sequence[tuple[str, Vectors]]) -> list[list[float]]:
@@ -118,32 +120,38 @@ def change_probabilities(messages: Sequence[tuple[str, Vectors]]) -> list[list[f
 
     ``messages``: a conversation in order: each speaker, and the features of the sentences.
     """
-    seams: list[Vectors] = []
+    found = []
     for at, (speaker, own) in enumerate(messages):
         before = [each for _, each in messages[max(0, at - SEEN_BEFORE) : at] if len(each)]
+        seams = [
+            seam_features(own[max(0, row - _MOST_BEFORE) : row], own[row:], inside=True, same=True)
+            for row in range(1, len(own))
+        ]
         if before and len(own):
             same = speaker == messages[at - 1][0]
-            seams.append(_seam(np.concatenate(before), own, inside=False, same=same))
-        elif len(own):
-            seams.append(np.zeros(SEAM_FEATURES, dtype=np.float32))
-        seams += [_seam(own[:row], own[row:], inside=True, same=True) for row in range(1, len(own))]
-    if not seams:
-        return [[] for _ in messages]
+            said = np.concatenate(before)
+            seams.insert(0, seam_features(said, own, inside=False, same=same))
+        likely = _changes(np.array(seams, dtype=np.float32).reshape(-1, SEAM_FEATURES))
+        found.append([0.0] * (len(own) - len(likely)) + likely)
+    return found
+
+
+def _changes(seams: Vectors) -> list[float]:
     learned = weights()
-    whole = np.array(seams)
-    logits = linear(learned, "seam_out", rectified(learned, "seam", whole))[:, 0]
-    likely = iter((whole.any(axis=1) / (1 + np.exp(-logits))).tolist())
-    return [[next(likely) for _ in own] for _, own in messages]
+    logits = linear(learned, "seam_out", rectified(learned, "seam", seams))[:, 0]
+    found: list[float] = (1 / (1 + np.exp(-logits))).tolist()
+    return found
 
 
-def _seam(before: Vectors, after: Vectors, *, inside: bool, same: bool) -> Vectors:
+def seam_features(before: Vectors, after: Vectors, *, inside: bool, same: bool) -> Vectors:
     """Return the features of what stands before and after a seam, shape (``SEAM_FEATURES``,)."""
     first, then = before.mean(axis=0), after[:SEEN_AFTER].mean(axis=0)
     flags = np.array([inside, same], dtype=np.float32)
     return np.concatenate([first, before[-1], after[0], then, first * then, flags])
 
 
-def _softmax(logits: Vectors) -> Vectors:
+def softmax(logits: Vectors) -> Vectors:
+    """Return the shares of the exponentials, row by row."""
     heat = np.exp(logits - logits.max(axis=1, keepdims=True))
     found: Vectors = heat / heat.sum(axis=1, keepdims=True)
     return found

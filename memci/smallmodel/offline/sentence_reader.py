@@ -56,6 +56,7 @@ class OfflineSentenceReader:
                         dict(zip(WORTHS, worths[row].tolist(), strict=True)),
                     )
                     for row, (start, stop) in enumerate(sentences.spans)
+                    if stop > name
                 ]
             )
         return found
@@ -77,7 +78,10 @@ class OfflineSentenceReader:
             found.append(
                 [
                     TopicChange(max(start - name, 0), likely, bool(event))
-                    for (start, _), likely, event in zip(sentences.spans, own, events, strict=True)
+                    for (start, stop), likely, event in zip(
+                        sentences.spans, own, events, strict=True
+                    )
+                    if stop > name
                 ]
             )
         return found

@@ -14,11 +14,12 @@ from memci.storage.network.node_history import append_history, keep_versions
 from memci.storage.network.passes import position
 
 _COMPARABLE = """
-SELECT id, content, language, said_at, user_id, message_seqs FROM node
+SELECT id, content, language, said_at, user_id, message_seqs, superseded_by FROM node
  WHERE agent_id = %s AND id = ANY(%s) AND kind = 'memory' AND worth >= %s
    AND said_at IS NOT NULL AND EXISTS (
        SELECT FROM message m WHERE m.agent_id = node.agent_id AND m.seq = ANY(node.message_seqs)
-          AND (m.role = 'user' OR m.name IS NOT NULL OR m.metadata #>> %s = 'true'))
+          AND (m.role = 'user' OR (m.role = 'assistant' AND m.name IS NOT NULL)
+               OR m.metadata #>> %s = 'true'))
 """
 # What is worth less tells no fact that could end.
 LEAST_WORTH = 5.0
@@ -38,6 +39,7 @@ class Comparable:
     said_at: datetime
     user_id: str | None
     seqs: tuple[int, ...]
+    is_current: bool  # no other memory supersedes it
 
 
 def comparable(
@@ -48,7 +50,7 @@ def comparable(
     rows = connection.exec_driver_sql(_COMPARABLE, values)
     found = (
         Comparable(row.id, row.content, Language(row.language), row.said_at, row.user_id,
-                   tuple(row.message_seqs))
+                   tuple(row.message_seqs), row.superseded_by is None)
         for row in rows
     )  # fmt: skip
     return {each.id: each for each in found}

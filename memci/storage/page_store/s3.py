@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
-from functools import cached_property
 from hashlib import sha256
+from threading import Lock
 from typing import Any
 
 from memci.config.groups import PageStoreAddress
@@ -68,6 +68,8 @@ class S3PageStore(PageStore):
 
     def __init__(self, address: PageStoreAddress) -> None:
         self._address = address
+        self._opening = Lock()
+        self._opened: Any = None
 
     def save(self, key: TextKey, text: str) -> None:
         object_key, content = self._object_key(key), encode_text(text)
@@ -133,7 +135,10 @@ class S3PageStore(PageStore):
 
     def close(self) -> None:
         """Close the connections."""
-        self._client.close()
+        with self._opening:
+            if self._opened is not None:
+                self._opened.close()
+            self._opened = None
 
     def _home(self, agent_id: str) -> str:
         prefix = self._address.prefix.strip("/")
@@ -143,9 +148,11 @@ class S3PageStore(PageStore):
     def _object_key(self, key: TextKey) -> str:
         return self._home(key.agent_id) + key.file_name
 
-    @cached_property
+    @property
     def _client(self) -> Any:
-        return _open(self._address)
+        with self._opening:
+            self._opened = self._opened or _open(self._address)
+            return self._opened
 
 
 def _open(address: PageStoreAddress) -> Any:

@@ -4,7 +4,7 @@ Entity nodes are in neither index: they are found by name, as focus points and b
 """
 
 from collections import Counter
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -233,6 +233,17 @@ def message_vectors(
         (agent_id, list(seqs), model),
     ).all()
     return [row[0] for row in found], from_arrays([row[1] for row in found] or [[]])[: len(found)]
+
+
+def token_bits(
+    connection: Connection, agent_id: str, seqs: Collection[int], model: str
+) -> dict[int, bytes]:
+    """Return the bits of the tokens of messages that have some of this model, by seq (E8)."""
+    found = connection.exec_driver_sql(
+        "SELECT seq, bits FROM message_tokens WHERE agent_id = %s AND seq = ANY(%s) AND model = %s",
+        (agent_id, list(seqs), model),
+    )
+    return {row.seq: row.bits for row in found}
 
 
 class Compared(NamedTuple):

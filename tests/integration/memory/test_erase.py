@@ -139,7 +139,7 @@ def test_a_session_is_erased_completely_and_others_stay(seeded: Mailbox, eraser:
 OTHER_ROWS = (
     (
         "INSERT INTO pin (agent_id, number, kind, text, message_seq, pinned_by)"
-        " VALUES ($, 1, 'fact', 'one', 1, 'detector'), ($, 2, 'fact', 'three', 3, 'detector')"
+        " VALUES ($, 1, 'task', 'one', 1, 'detector'), ($, 2, 'task', 'three', 3, 'detector')"
     ),
     "INSERT INTO plan (agent_id, made_seq) VALUES ($, 1), ($, 3)",
     (

@@ -12,7 +12,9 @@ from typing import Any
 
 import pytest
 
+from memci.smallmodel.offline.change_filter import may_end
 from memci.smallmodel.offline.change_reader import OfflineChangeReader
+from memci.smallmodel.ports import TextPair
 from tests.support.models import built_in
 
 JUDGED = Path(__file__).parents[3] / "training" / "sentences"
@@ -26,13 +28,20 @@ def reader() -> OfflineChangeReader:
 def ended(older: str, newer: str, by: tuple[str, str] = ("User", "User")) -> list[str]:
     """Return the parts of ``older`` that ``newer`` ends."""
     said = f"{by[0]}: {older}"
-    (spans,) = reader().ended([(said, f"{by[1]}: {newer}")])
+    (spans,) = reader().ended(
+        [TextPair(said, f"{by[1]}: {newer}", *([each] for each in bits(older, newer)))]
+    )
     return [said[start:stop] for start, stop in spans]
+
+
+def bits(*texts: str) -> list[bytes]:
+    return built_in()[0].encode(texts)[1]
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_changed_facts_are_found_in_both_languages(language: str):
-    lines = (JUDGED / f"judged_{language}_changes.jsonl").read_text("utf-8").splitlines()
+    files = (f"judged_{language}_changes.jsonl", f"judged_{language}_second_changes.jsonl")
+    lines = [each for name in files for each in (JUDGED / name).read_text("utf-8").splitlines()]
     rows: list[dict[str, Any]] = [json.loads(line) for line in lines]
     found = [
         bool(ended(row["older"], row["newer"], (row["by_older"], row["by_newer"]))) for row in rows
@@ -71,7 +80,10 @@ def test_only_the_facts_that_changed_end(older: str, newer: str, parts: list[str
 
 
 def test_each_pair_is_read_by_itself():
-    pairs = [("User: I live in Bern.", "User: I moved to Zurich."), ("User: Hi.", "User: Hello.")]
+    pairs = [
+        TextPair("User: I live in Bern.", "User: I moved to Zurich."),
+        TextPair("User: Hi.", "User: Hello."),
+    ]
     both = reader().ended(pairs)
     assert both == [*reader().ended(pairs[:1]), *reader().ended(pairs[1:])]
     assert reader().ended([]) == []
@@ -112,7 +124,40 @@ def test_a_long_older_text_is_read_around_the_line_most_like_the_newer():
         "Ann: We take the train to Norway in the summer, with the whole family.",
     ]
     older = "\n".join(lines)
-    (spans,) = reader().ended([(older, "Ann: I moved to Zurich last week.")])
+    (spans,) = reader().ended([TextPair(older, "Ann: I moved to Zurich last week.")])
     assert [older[start:stop] for start, stop in spans] == ["I live in Bern"]
-    (others, none) = reader().ended([(older, "Ann: My sister has a new bike."), ("", "Ann: Hi")])
-    assert others == none == []
+    others = TextPair(older, "Ann: My sister has a new bike.")
+    assert reader().ended([others, TextPair("", "Ann: Hi")]) == [[], []]
+
+
+def test_the_filter_leaves_out_most_ordinary_talk_and_hardly_any_change():
+    passed = {True: [], False: []}
+    for name in ("judged_en_second_changes.jsonl", "judged_zh_second_changes.jsonl"):
+        rows = [json.loads(line) for line in (JUDGED / name).read_text("utf-8").splitlines()]
+        for row, other in zip(rows, rows[1:] + rows[:1], strict=True):
+            if row["ended"]:
+                passed[True].append(may_pass(row["older"], row["newer"]))
+            passed[False].append(may_pass(row["older"], other["newer"]))
+    changes, unrelated = (sum(own) / len(own) for own in (passed[True], passed[False]))
+    assert changes >= 0.93
+    assert unrelated <= 0.5
+
+
+def may_pass(older: str, newer: str) -> bool:
+    return may_end(*([each] for each in bits(older, newer)))
+
+
+def test_without_bits_every_pair_is_read():
+    known = bits("I live in Bern.")
+    assert may_end(known, [])
+    assert may_end([], known)
+    assert may_end([*known, b""], known)
+    assert not may_end(known, known)
+
+
+def test_each_message_of_a_memory_can_let_a_pair_pass():
+    talk = ["How was the weather by the lake, did you walk all the way round it?",
+            "It was fine, we saw two swans and had an ice cream.", "I live in Bern."]  # fmt: skip
+    moved = bits("I moved to Zurich last week.")
+    assert may_end(bits(*talk), moved)
+    assert not may_end(bits(*talk[:2]), moved)

@@ -130,7 +130,9 @@ def test_messages_without_text_give_no_segment(segmenter):
 
 def test_a_long_message_is_cut_at_its_paragraphs_and_sentences(segmenter):
     paragraphs = [
-        f"Chapter {n}. " + "The boat sailed on through the night. " * 20 for n in range(5)
+        f"Chapter {n}. "
+        + " ".join(f"On day {20 * n + d} we sailed {30 + d} miles to the south." for d in range(16))
+        for n in range(5)
     ]
     segments = segmenter.segment(talk(["\n\n".join(paragraphs)]))
     assert [segment.text[:9] for segment in segments] == [f"Chapter {n}" for n in range(5)]
