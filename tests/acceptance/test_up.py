@@ -145,9 +145,9 @@ def _tour(settings: Mapping[str, str], folder: Path) -> None:
     assert job["state"] == "done"
     assert run_json("jobs", "show", job["id"], *to_ann, settings=settings)["id"] == job["id"]
     passes = run_json("agents", "show", "--agent", "ann", settings=settings)["passes"]
-    assert (
-        run_json("memory", "compress", *to_ann, "--wait", settings=settings)["passes"] == passes + 1
-    )
+    # Beat may have asked for one meanwhile.
+    compressed = run_json("memory", "compress", *to_ann, "--wait", settings=settings)
+    assert compressed["passes"] > passes
     assert run_json("jobs", "retry", "--all", *to_ann, settings=settings) == {"jobs": []}
     assert run_json("agents", "pause", *to_ann, settings=settings)["paused"] is True
     assert run_json("agents", "resume", *to_ann, settings=settings)["paused"] is False
