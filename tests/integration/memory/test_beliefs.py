@@ -62,6 +62,23 @@ def test_users_have_beliefs_of_their_own(ada: AgentUnderTest):
     assert ada.remember("I moved to Oslo", user="ann")["superseded"] == 1
 
 
+def test_similar_memories_of_other_users_hide_no_change(ada: AgentUnderTest):
+    ada.remember("I live in Paris", user="ann")
+    for user in ("bob", "cleo", "dan", "eve"):
+        ada.remember("I moved to Rome", user=user)
+    assert ada.remember("I moved to Oslo", user="ann")["superseded"] == 1
+
+
+def test_a_message_that_is_erased_meanwhile_moves_no_end(ada: AgentUnderTest):
+    ada.remember("I live in Paris")
+    job = ada.say("My dog likes to swim", "I moved to Rome", "I like tea")
+    effect = ada.creation().prepare(job)
+    ada.execute("DELETE FROM message WHERE agent_id = %s AND seq = 2")
+    with ada.lease().effect() as connection:
+        effect(connection)
+    assert superseded(ada)["I live in Paris"] == "I moved to Rome"
+
+
 def test_assistant_messages_supersede_nothing(ada: AgentUnderTest):
     ada.remember("I live in Paris")
     assert ada.remember("I moved to Rome", role="assistant")["superseded"] == 0

@@ -208,3 +208,10 @@ def test_keywords_are_read_in_the_language_of_their_sentence(annotator, text, go
 )
 def test_the_best_keyword_names_a_thing(annotator, text, best):
     assert one(annotator, text).keywords[0] == best
+
+
+@pytest.mark.parametrize(
+    "text", ["1. 👍", "1. 100", "12. $5!", "1. ...", "My answers:\n1. ?\n2. Bern"]
+)
+def test_list_items_without_a_word_are_annotated(annotator, text):
+    assert one(annotator, text).phrase

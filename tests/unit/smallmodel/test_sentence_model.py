@@ -114,6 +114,17 @@ def test_what_was_just_encoded_is_not_read_again(monkeypatch: pytest.MonkeyPatch
     monkeypatch.undo()
 
 
+@pytest.mark.parametrize("name", ["Dr. X", "小明！", "Yahoo! Inc", "Dr. X\nB"])
+def test_a_name_with_a_full_stop_is_no_sentence(name: str):
+    message = Message(1, "m", Role.USER, "I like tea. We met in Oslo.", NOW, name)
+    (read,) = built_in_reader().read([message])
+    places = [(each.start, each.stop) for each in read]
+    assert all(0 <= start < stop <= len(message.text) for start, stop in places)
+    assert {stop for _, stop in places} == {11, len(message.text)}
+    (changes,) = built_in_reader().topic_changes([message])
+    assert len(changes) == len(read)
+
+
 def test_the_folder_of_the_model_is_named_anew_when_its_weights_change():
     data = resources.files(sentence_model.__package__) / "data"
     content = b"".join((data / name).read_bytes() for name in (FILE, change_model.FILE))
