@@ -20,8 +20,8 @@ FILE = "change_filter.npz"
 BYTES = 48  # of a token's bits
 # Tokens of each message; what is longer is cut.
 MOST = 96
-# Of two hundred changes, one gets a lower probability and is missed.
-LEAST = 0.05
+# Of a hundred changes, one gets a lower probability and is missed.
+LEAST = 0.1
 
 
 def may_end(older: Sequence[bytes], newer: Sequence[bytes]) -> bool:
