@@ -22,7 +22,7 @@ from memci.errors import ConfigurationError
 # The version of the format is part of the name: another one is converted beside it.
 FOLDER = "multilingual-e5-small-7"
 EMBEDDING, LAYERS, SENTENCES = "embedding.onnx", "layers.onnx", "sentences.onnx"
-# The first layers that read a pair of texts, and the others (R6).
+# The layers that read a pair of texts (R6).
 CHANGES = "changes.onnx"
 TOKENIZER = "tokenizer.model"
 _MANIFEST = "manifest.json"
