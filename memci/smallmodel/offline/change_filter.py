@@ -8,6 +8,7 @@ older text attends to the newer text's tokens and is compared with what it finds
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -22,6 +23,8 @@ BYTES = 48  # of a token's bits
 MOST = 96
 # Of a hundred changes, one gets a lower probability and is missed.
 LEAST = 0.1
+# Messages whose tokens are remembered: a message is compared with several.
+_REMEMBERED = 512
 
 
 def may_end(older: Sequence[bytes], newer: Sequence[bytes]) -> bool:
@@ -31,8 +34,8 @@ def may_end(older: Sequence[bytes], newer: Sequence[bytes]) -> bool:
     """
     if not (older and newer and all(older) and all(newer)):
         return True
-    said = np.concatenate([signs(each) for each in newer])
-    return max(probabilities([signs(each) for each in older], said)) >= LEAST
+    said = np.concatenate([_tokens(each) for each in newer])
+    return max(_probabilities([_tokens(each) for each in older], said)) >= LEAST
 
 
 def signs(bits: bytes) -> Vectors:
@@ -41,14 +44,19 @@ def signs(bits: bytes) -> Vectors:
     return read.astype(np.float32) * 2 - 1
 
 
-def probabilities(older: Sequence[Vectors], newer: Vectors) -> list[float]:
-    """Return how likely a newer text ends a fact of each older one, all of shape (tokens, 384)."""
+@lru_cache(_REMEMBERED)
+def _tokens(bits: bytes) -> Vectors:
+    """Return the tokens as the model reads them, shape (tokens, 64)."""
+    tokens: Vectors = np.tanh(linear(sentence_model.weights(FILE), "token", signs(bits)))
+    return tokens
+
+
+def _probabilities(older: Sequence[Vectors], newer: Vectors) -> list[float]:
+    """Return how likely a newer text ends a fact of each older one, all of shape (tokens, 64)."""
     learned: Learned = sentence_model.weights(FILE)
-    one, other = (
-        np.tanh(linear(learned, "token", each)) for each in (np.concatenate(older), newer)
-    )
-    heat = linear(learned, "query", one) @ linear(learned, "key", other).T / one.shape[1] ** 0.5
-    seen = softmax(heat) @ linear(learned, "value", other)
+    one = np.concatenate(older)
+    heat = linear(learned, "query", one) @ linear(learned, "key", newer).T / one.shape[1] ** 0.5
+    seen = softmax(heat) @ linear(learned, "value", newer)
     compared = rectified(
         learned, "compared", np.concatenate([one, seen, one * seen, np.abs(one - seen)], axis=1)
     )
