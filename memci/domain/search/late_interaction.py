@@ -37,12 +37,22 @@ class QuestionTokens:
         alike = np.zeros(len(texts))
         if not len(self.bits) or not lengths.any():
             return alike
-        tokens = np.frombuffer(b"".join(texts), np.uint64).reshape(-1, width // _WORD)
-        asked = np.ascontiguousarray(self.bits).view(np.uint64)
-        different = np.zeros((len(asked), len(tokens)), dtype=np.uint16)
-        for place in range(width // _WORD):
-            different += np.bitwise_count(asked[:, place, None] ^ tokens[:, place])
+        different = different_bits(self.bits, tokens_of(b"".join(texts), width))
         starts = (np.cumsum(lengths) - lengths)[lengths > 0]
         nearest = 1.0 - 2.0 * np.minimum.reduceat(different, starts, axis=1) / (8 * width)
         alike[lengths > 0] = self.weights @ nearest / self.weights.sum()
         return alike
+
+
+def tokens_of(bits: bytes, width: int) -> Bits:
+    """Return the bits of tokens of ``width`` bytes that stand one after another."""
+    return np.frombuffer(bits, np.uint8).reshape(-1, width)
+
+
+def different_bits(some: Bits, others: Bits) -> npt.NDArray[np.uint16]:
+    """Return how many bits differ between tokens, shape (len(some), len(others))."""
+    one, other = (np.ascontiguousarray(each).view(np.uint64) for each in (some, others))
+    different = np.zeros((len(one), len(other)), dtype=np.uint16)
+    for place in range(one.shape[1]):
+        different += np.bitwise_count(one[:, place, None] ^ other[:, place])
+    return different

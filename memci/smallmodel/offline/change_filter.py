@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import pairwise
 
 import numpy as np
 
+from memci.domain.search.late_interaction import Bits, different_bits, tokens_of
 from memci.smallmodel.offline import sentence_model
 from memci.smallmodel.offline.sentence_model import Learned, linear, rectified, softmax
 from memci.smallmodel.vector_space import Vectors
@@ -27,21 +27,44 @@ LEAST = 0.1
 _REMEMBERED = 512
 
 
-def may_end(older: Sequence[bytes], newer: Sequence[bytes]) -> bool:
-    """Return False if newer messages hardly end a fact of older ones; True if bits are missing.
+def likeness(older: Sequence[bytes], newer: Sequence[bytes]) -> list[float]:
+    """Return how like each older message is to the newer ones; nothing if bits are missing.
 
-    ``older``, ``newer``: of each message 48 bytes a token, one token after another.
+    Each token counts with the one nearest to it, of both sides (MaxSim; E8). ``older``, ``newer``:
+    of each message 48 bytes a token, one token after another.
     """
     if not (older and newer and all(older) and all(newer)):
+        return []
+    tokens = [_bits(each) for each in older]
+    different = different_bits(np.concatenate(tokens), np.concatenate([_bits(n) for n in newer]))
+    lengths = np.array([len(each) for each in tokens])
+    starts = np.cumsum(lengths) - lengths
+    one = np.minimum.reduceat(different, starts).mean(axis=1)
+    other = np.add.reduceat(different.min(axis=1), starts, dtype=float) / lengths
+    found: list[float] = (-one - other).tolist()
+    return found
+
+
+def may_end(older: Sequence[bytes], newer: Sequence[bytes]) -> bool:
+    """Return False if newer messages hardly end a fact of the older one that is most like them.
+
+    True if bits are missing. ``older``, ``newer``: as for ``likeness``.
+    """
+    alike = likeness(older, newer)
+    if not alike:
         return True
+    nearest = older[int(np.argmax(alike))]
     said = np.concatenate([_tokens(each) for each in newer])
-    return max(_probabilities([_tokens(each) for each in older], said)) >= LEAST
+    return probability(_tokens(nearest), said) >= LEAST
 
 
-def signs(bits: bytes) -> Vectors:
+def _bits(message: bytes) -> Bits:
+    return tokens_of(message, BYTES)[:MOST]
+
+
+def signs(message: bytes) -> Vectors:
     """Return the bits of the first tokens as -1 and 1, shape (tokens, 384)."""
-    read = np.unpackbits(np.frombuffer(bits, np.uint8).reshape(-1, BYTES)[:MOST], axis=1)
-    return read.astype(np.float32) * 2 - 1
+    return np.unpackbits(_bits(message), axis=1).astype(np.float32) * 2 - 1
 
 
 @lru_cache(_REMEMBERED)
@@ -51,24 +74,14 @@ def _tokens(bits: bytes) -> Vectors:
     return tokens
 
 
-def _probabilities(older: Sequence[Vectors], newer: Vectors) -> list[float]:
-    """Return how likely a newer text ends a fact of each older one, all of shape (tokens, 64)."""
+def probability(older: Vectors, newer: Vectors) -> float:
+    """Return how likely a newer text ends a fact of an older one, both of shape (tokens, 64)."""
     learned: Learned = sentence_model.weights(FILE)
-    one = np.concatenate(older)
-    heat = linear(learned, "query", one) @ linear(learned, "key", newer).T / one.shape[1] ** 0.5
-    seen = softmax(heat) @ linear(learned, "value", newer)
-    compared = rectified(
-        learned, "compared", np.concatenate([one, seen, one * seen, np.abs(one - seen)], axis=1)
-    )
-    attention = linear(learned, "attention", compared).T
-    ends = np.cumsum([len(each) for each in older]).tolist()
-    parts = [slice(start, end) for start, end in pairwise([0, *ends])]
-    pooled = np.array(
-        [
-            np.append(softmax(attention[:, each]) @ compared[each], compared[each].max(axis=0))
-            for each in parts
-        ]
-    )
-    logits = linear(learned, "out", rectified(learned, "hidden", pooled))[:, 0]
-    found: list[float] = (1 / (1 + np.exp(-logits))).tolist()
-    return found
+    heat = linear(learned, "query", older) @ linear(learned, "key", newer).T
+    seen = softmax(heat / older.shape[1] ** 0.5) @ linear(learned, "value", newer)
+    both = np.concatenate([older, seen, older * seen, np.abs(older - seen)], axis=1)
+    compared = rectified(learned, "compared", both)
+    pooled = softmax(linear(learned, "attention", compared).T) @ compared
+    features = np.append(pooled, compared.max(axis=0))[None]
+    ((logit,),) = linear(learned, "out", rectified(learned, "hidden", features))
+    return float(1 / (1 + np.exp(-logit)))

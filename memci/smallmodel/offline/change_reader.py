@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from memci.language.sentences import Span
-from memci.smallmodel.offline.change_filter import may_end
+from memci.smallmodel.offline.change_filter import likeness, may_end
 from memci.smallmodel.offline.e5_embedder import MODEL, OfflineEmbedder
 from memci.smallmodel.ports import TextPair
 
@@ -32,17 +32,17 @@ class OfflineChangeReader:
         """Return the clauses of each older text that hold no more once the newer one is said."""
         likely = [place for place, each in enumerate(pairs) if may_end(*each[2:])]
         found: list[list[Span]] = [[] for _ in pairs]
-        ended = self._ended([pairs[place][:2] for place in likely])
+        ended = self._ended([pairs[place] for place in likely])
         for place, spans in zip(likely, ended, strict=True):
             found[place] = spans
         return found
 
-    def _ended(self, pairs: Sequence[tuple[str, str]]) -> list[list[Span]]:
-        parts = self._parts(pairs)
+    def _ended(self, pairs: Sequence[TextPair]) -> list[list[Span]]:
+        parts = [self._part(pair) for pair in pairs]
         read = self._embedder.read_pairs(
             [
-                (older[slice(*part)], newer)
-                for (older, newer), part in zip(pairs, parts, strict=True)
+                (pair.older[slice(*part)], pair.newer)
+                for pair, part in zip(pairs, parts, strict=True)
             ]
         )
         return [
@@ -50,29 +50,25 @@ class OfflineChangeReader:
             for (start, _), facts in zip(parts, read, strict=True)
         ]
 
-    def _parts(self, pairs: Sequence[tuple[str, str]]) -> list[Span]:
-        """Return which part of each older text is read: [start, stop)."""
-        lines = [
-            [found.span() for found in _LINE.finditer(older)] if len(older) > _READ else []
-            for older, _ in pairs
-        ]
-        texts = [
-            older[slice(*line)]
-            for (older, _), own in zip(pairs, lines, strict=True)
-            for line in own
-        ]
-        texts += [newer for (_, newer), own in zip(pairs, lines, strict=True) if own]
-        vectors = dict(zip(texts, self._embedder.embed(texts), strict=True))
-        parts = []
-        for (older, newer), own in zip(pairs, lines, strict=True):
-            likeness = [float(vectors[older[slice(*line)]] @ vectors[newer]) for line in own]
-            parts.append(_around(own, likeness) if own else (0, len(older)))
-        return parts
+    def _part(self, pair: TextPair) -> Span:
+        """Return which part of an older text is read: [start, stop)."""
+        older = pair.older
+        lines = [found.span() for found in _LINE.finditer(older)]
+        if len(older) <= _READ or not lines[1:]:
+            return 0, len(older)
+        alike = likeness(*pair[2:])
+        if len(alike) != len(lines):
+            # A line is no message.
+            *vectors, newer = self._embedder.embed(
+                [*(older[slice(*line)] for line in lines), pair.newer]
+            )
+            alike = [float(vector @ newer) for vector in vectors]
+        return _around(lines, alike)
 
 
-def _around(lines: Sequence[Span], likeness: Sequence[float]) -> Span:
+def _around(lines: Sequence[Span], alike: Sequence[float]) -> Span:
     """Return the part around the likeliest line that is at most as long as what is read."""
-    first = last = max(range(len(lines)), key=lambda each: likeness[each])
+    first = last = max(range(len(lines)), key=lambda each: alike[each])
     while True:
         wider = [
             (low, high)
@@ -81,4 +77,4 @@ def _around(lines: Sequence[Span], likeness: Sequence[float]) -> Span:
         ]
         if not wider:
             return lines[first][0], lines[last][1]
-        first, last = max(wider, key=lambda each: max(likeness[each[0]], likeness[each[1]]))
+        first, last = max(wider, key=lambda each: max(alike[each[0]], alike[each[1]]))
