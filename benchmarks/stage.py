@@ -144,6 +144,7 @@ class Stage:
             "MEMCI_DATABASE_URL": self.database_url,
             "MEMCI_BROKER_URL": self.broker_url,
             "MEMCI_EMBEDDER_DIR": str(Settings().embedder_folder),
+            "OMP_NUM_THREADS": "1",  # as ``memci up`` and the deployments set it
         }
 
     @contextmanager

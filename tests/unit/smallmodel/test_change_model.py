@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from memci.smallmodel.offline.change_filter import may_end
+from memci.smallmodel.offline.change_filter import likeness, may_end
 from memci.smallmodel.offline.change_reader import OfflineChangeReader
 from memci.smallmodel.ports import TextPair
 from tests.support.models import built_in
@@ -159,6 +159,20 @@ def test_without_bits_every_pair_is_read():
     assert may_end(known, [])
     assert may_end([], known)
     assert may_end([*known, b""], known)
+
+
+def test_of_several_messages_the_one_most_like_the_new_one_is_read():
+    talk = ["Ann: We saw two swans by the lake, and had an ice cream with the children afterwards.",
+            "Ben: How lovely, we only went to the shops, and to my aunt, who has a cold again.",
+            "Ann: I live in Bern, in the old town, in a flat above a bakery.",
+            "Ben: My train to work takes forty minutes, so I read many novels on the way."]  # fmt: skip
+    moved = "Ann: I moved to Zurich last week, into a flat above a florist."
+    older, newer = bits(*(each.partition(": ")[2] for each in talk)), bits(moved[5:])
+    alike = likeness(older, newer)
+    assert alike.index(max(alike)) == 2
+    memory = "\n".join(talk)
+    (found,) = reader().ended([TextPair(memory, moved, older, newer)])
+    assert memory[slice(*found[0])].startswith("I live in Bern")
 
 
 def test_each_message_of_a_memory_can_let_a_pair_pass():
