@@ -164,8 +164,8 @@ def test_without_bits_every_pair_is_read():
 def test_of_several_messages_the_one_most_like_the_new_one_is_read():
     talk = ["Ann: We saw two swans by the lake, and had an ice cream with the children afterwards.",
             "Ben: How lovely, we only went to the shops, and to my aunt, who has a cold again.",
-            "Ann: I live in Bern, in the old town, in a flat above a bakery.",
-            "Ben: My train to work takes forty minutes, so I read many novels on the way."]  # fmt: skip
+            "Ann: I live in Bern, in the old town, above a bakery.",
+            "Ben: My train to work takes forty minutes, so I read many novels."]  # fmt: skip
     moved = "Ann: I moved to Zurich last week, into a flat above a florist."
     older, newer = bits(*(each.partition(": ")[2] for each in talk)), bits(moved[5:])
     alike = likeness(older, newer)
