@@ -62,8 +62,8 @@ _OPENS_CHINESE = 1.15
 _OWN = 1.4
 # … and evaluations have less.
 _VALUES = 0.6
-# Additional cost of each choice in characters, so that one-word clauses do not win.
-_OVERHEAD = 6
+# Additional cost of each choice in characters, so that one-word clauses do not win: about a word.
+_OVERHEAD, _OVERHEAD_CHINESE = 6, 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,8 @@ class Candidate:
     words: tuple[Word, ...]
     factor: float
     social: bool  # it is only polite
-    bare: bool = False  # it only addresses somebody, or exclaims
+    bare: bool  # it only addresses somebody, or exclaims
+    overhead: int  # characters
 
     @property
     def cost(self) -> int:
@@ -97,13 +98,14 @@ class Candidate:
 
     def density(self, seen: Counter[str]) -> float:
         """Return its gain per character."""
-        return self.gain(seen) / (len(self.clause.text) + _OVERHEAD)
+        return self.gain(seen) / (len(self.clause.text) + self.overhead)
 
 
 def candidates(text: str, language: Language) -> list[Candidate]:
     """Return the clauses of ``text``, in order."""
     found: list[Candidate] = []
     sentence = -1
+    overhead = _OVERHEAD_CHINESE if language is Language.CHINESE else _OVERHEAD
     for clause in clauses(text, language):
         opens, sentence = clause.sentence != sentence, clause.sentence
         shorter = replace(clause, text=remove_fillers(clause.text))
@@ -116,7 +118,8 @@ def candidates(text: str, language: Language) -> list[Candidate]:
         values = language is Language.CHINESE and _only_evaluates(clause.text)
         factor = _factor(clause, language, opens=opens) * (_SOCIAL if alone or kind else 1.0)
         bare = alone and (kind or _EXCLAIMS.fullmatch(shorter.text) is not None)
-        found.append(Candidate(shorter, words, factor, alone or kind or values, bare))
+        social = alone or kind or values
+        found.append(Candidate(shorter, words, factor, social, bare, overhead))
     return found
 
 
