@@ -1,20 +1,24 @@
 """Options that several commands share."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime
+from functools import partial, wraps
+from inspect import Parameter, signature
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from memci.cli.output import PRINTS_JSON
 from memci.domain.memory.node import NodeType
 from memci.domain.search.candidate import Channel, Source
 from memci.errors import InvalidInputError
 from memci.message import Role
 
 AgentOption = Annotated[str, typer.Option("--agent", "-a", metavar="ID", help="Id of the agent.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+# An id, under the name of its parameter: ``Annotated[str | None, id_option(help="…")]``.
+id_option = partial(typer.Option, metavar="ID")
 UserOption = Annotated[
     str | None, typer.Option("--user", metavar="ID", help="Only what was said with this user.")
 ]
@@ -100,6 +104,29 @@ MetadataOption = Annotated[
         "--metadata", metavar="NAME=VALUE", help="Only messages with all these values (repeatable)."
     ),
 ]
+
+
+_JSON = Parameter(
+    "as_json",
+    Parameter.KEYWORD_ONLY,
+    default=False,
+    annotation=Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")],
+)
+
+
+def with_json(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command with the option --json, which ``printed_json`` obeys."""
+
+    @wraps(command)
+    def run(*, as_json: bool, **given: Any) -> None:
+        PRINTS_JSON.set(as_json)
+        command(**given)
+
+    own = signature(command, eval_str=True)
+    parameters = [*own.parameters.values(), _JSON]
+    vars(run)["__signature__"] = own.replace(parameters=parameters)
+    run.__annotations__ = {each.name: each.annotation for each in parameters}
+    return run
 
 
 def filters_of(*, metadata: Iterable[str] | None, **given: object) -> dict[str, Any] | None:

@@ -15,8 +15,6 @@ from memci.errors import ConfigurationError, InvalidInputError
 from memci.schemas.trials import Trial, TrialContext, TrialsAnswer, TrialTotals
 
 if TYPE_CHECKING:
-    from pydantic import ValidationError
-
     from memci.config.settings import Settings
     from memci.schemas.trials import RecordedQuestion
 
@@ -159,6 +157,7 @@ def read_questions(path: Path) -> list[RecordedQuestion]:
     """Read a file of questions; raise ``InvalidInputError`` with the number of a bad line."""
     from pydantic import ValidationError
 
+    from memci.schemas.problems import describe_faults
     from memci.schemas.trials import RecordedQuestion
 
     try:
@@ -172,18 +171,9 @@ def read_questions(path: Path) -> list[RecordedQuestion]:
         try:
             questions += [RecordedQuestion.model_validate_json(line)] if line.strip() else []
         except ValidationError as error:
-            raise InvalidInputError(f"{path}, line {number}: {first_fault(error)}") from None
+            raise InvalidInputError(f"{path}, line {number}: {describe_faults(error)}") from None
     if not questions:
         raise InvalidInputError(
             f"{path} has no questions: `memci context QUERY --agent ID --record {path}` adds one"
         )
     return questions
-
-
-def first_fault(error: ValidationError) -> str:
-    """Return the first fault with its field."""
-    from memci.validation_messages import expectation
-
-    (fault, *_) = error.errors(include_input=False, include_url=False)
-    field = ".".join(map(str, fault["loc"]))
-    return f"{field}: {expectation(fault)}" if field else expectation(fault)

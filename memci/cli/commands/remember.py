@@ -15,8 +15,8 @@ import typer
 
 from memci.cli.connection import agent_of, why_still
 from memci.cli.formats import FileFormat
-from memci.cli.options import AgentOption, JsonOption, TimeoutOption, WaitOption
-from memci.cli.output import counted, hint, listed, print_json, progress_bar, say
+from memci.cli.options import AgentOption, TimeoutOption, WaitOption, id_option
+from memci.cli.output import counted, hint, listed, printed_json, progress_bar, say
 from memci.domain.job import JobState
 from memci.errors import InvalidInputError, MemciError
 from memci.message import AppendLimits
@@ -35,19 +35,14 @@ def remember(
     *,
     file: Annotated[str, typer.Argument(metavar="FILE", help="A file, or - for standard input.")],
     agent: AgentOption,
-    session: Annotated[
-        str | None, typer.Option(metavar="ID", help="The session of the messages.")
-    ] = None,
-    user: Annotated[
-        str | None, typer.Option(metavar="ID", help="The user who talks with the agent.")
-    ] = None,
+    session: Annotated[str | None, id_option(help="The session of the messages.")] = None,
+    user: Annotated[str | None, id_option(help="The user who talks with the agent.")] = None,
     file_format: Annotated[
         FileFormat | None,
         typer.Option("--format", help="Format of the file (default: detected)."),
     ] = None,
     wait: WaitOption = False,
     timeout: TimeoutOption = 600.0,
-    as_json: JsonOption = False,
 ) -> None:
     """Store a conversation in an agent's memory.
 
@@ -68,7 +63,7 @@ def remember(
         awaited = sent.job_ids if wait and not still else []
         done = [memory.wait(job_id, timeout_s=timeout) for job_id in awaited]
     failed = [job.error or job.state for job in done if job.state is not JobState.DONE]
-    _print_result(sent, parsed, messages, waited=wait and not (failed or still), as_json=as_json)
+    _print_result(sent, parsed, messages, waited=wait and not (failed or still))
     if still:
         raise MemciError(f"not waiting for memories: {still}")
     if failed:
@@ -107,10 +102,9 @@ def _send(memory: Agent, messages: list[dict[str, Any]], parsed: Parsed, **to: s
 
 
 def _print_result(
-    sent: Sent, parsed: Parsed, messages: list[dict[str, Any]], *, waited: bool, as_json: bool
+    sent: Sent, parsed: Parsed, messages: list[dict[str, Any]], *, waited: bool
 ) -> None:
-    if as_json:
-        print_json(sent)
+    if printed_json(sent):
         return
     were = "was" if sent.duplicates == 1 else "were"
     known = f", {sent.duplicates} {were} stored before" if sent.duplicates else ""
