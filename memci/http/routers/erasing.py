@@ -35,7 +35,9 @@ def erase_messages(
     """
     runtime = call.runtime
     database, store = runtime.database, runtime.page_store
-    which = ErasureSelection.of(body)
+    which = ErasureSelection(
+        body.message_ids or (), body.session_id, body.page_indexes or (), body.pins or ()
+    )
     if body.query is not None:
         words = Words.of(body.query, runtime.models.lexicon)
         found = find_pages(database, store, agent, words, most=body.k)
