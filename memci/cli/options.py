@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Iterable
-from datetime import datetime
 from functools import partial, wraps
 from inspect import Parameter, signature
 from pathlib import Path
@@ -26,14 +25,10 @@ SessionOption = Annotated[
     str | None,
     typer.Option("--session", metavar="ID", help="Session (default: that of the last message)."),
 ]
-# As commands print times, and other common forms.
-_DAYS = ["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S"]
-_ZONED = ["%Y-%m-%d %H:%M:%S%z", "%Y-%m-%dT%H:%M:%S%z"]
 AsOfOption = Annotated[
-    datetime | None,
+    str | None,
     typer.Option(
         "--as-of",
-        formats=[*_DAYS, *_ZONED],
         metavar="TIME",
         help="State of memory at this time, such as 2026-03-02 or 2026-03-02T09:15:00Z (UTC).",
     ),

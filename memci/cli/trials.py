@@ -8,7 +8,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from uuid import UUID
 
 from memci.cli.output import counted, listed, print_table, say, shortened
 from memci.errors import ConfigurationError, InvalidInputError
@@ -128,23 +127,13 @@ def read_trial_settings(path: Path) -> TrialSettings:
     return TrialSettings(path, values, options)
 
 
-def append_question(
-    path: Path,
-    agent: str,
-    query: str | None,
-    *,
-    budget_tokens: int,
-    receipt_id: UUID,
-    **options: Any,
-) -> None:
-    """Append one question to a file that only its owner can read.
+def append_question(path: Path, **asked: Any) -> None:
+    """Append a question, by the fields of ``RecordedQuestion``, to a file for its owner alone.
 
     Raises ``InvalidInputError`` if it cannot be written.
     """
-    asked = {"agent": agent, "query": query, "budget_tokens": budget_tokens, **options}
-    asked["receipt_id"] = str(receipt_id)
-    asked = {name: value for name, value in asked.items() if value is not None}
-    line = json.dumps(asked, ensure_ascii=False)
+    known = {name: value for name, value in asked.items() if value is not None}
+    line = json.dumps(known, ensure_ascii=False, default=str)
     try:
         path.touch(mode=0o600)
         with path.open("a", encoding="utf-8") as file:

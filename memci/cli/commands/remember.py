@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -90,15 +90,24 @@ def _read(file: str, file_format: FileFormat | None) -> Parsed:
 
 
 def _send(memory: Agent, messages: list[dict[str, Any]], parsed: Parsed, **to: str | None) -> Sent:
+    """Send all messages but erased ones."""
     from memci.config.settings import load_settings
 
     limits = load_settings().append_limits
     check_sizes(parsed, limits)
+    sent = Sent()
     with progress_bar() as progress:
         bar = progress.add_task("sending", total=len(messages))
-        return send(
-            memory, messages, limits, **to, on_progress=lambda count: progress.advance(bar, count)
-        )
+        for batch in batches(messages, limits):
+            answer = memory.remember(batch, **to, skip_erased=True)
+            sent.accepted += answer.accepted
+            sent.duplicates += answer.duplicates
+            sent.erased += answer.erased
+            sent.seq = max(sent.seq, answer.seq)
+            if answer.job_id is not None and answer.accepted:
+                sent.job_ids.append(answer.job_id)
+            progress.advance(bar, len(batch))
+    return sent
 
 
 def _print_result(
@@ -201,26 +210,3 @@ def batches(
         left -= size
     if batch:
         yield batch
-
-
-def send(
-    memory: Agent,
-    messages: Sequence[dict[str, Any]],
-    limits: AppendLimits,
-    *,
-    session_id: str | None = None,
-    user_id: str | None = None,
-    on_progress: Callable[[int], None] = lambda _: None,
-) -> Sent:
-    """Send all messages but erased ones; call ``on_progress`` with the size of each batch."""
-    sent = Sent()
-    for batch in batches(messages, limits):
-        answer = memory.remember(batch, session_id=session_id, user_id=user_id, skip_erased=True)
-        sent.accepted += answer.accepted
-        sent.duplicates += answer.duplicates
-        sent.erased += answer.erased
-        sent.seq = max(sent.seq, answer.seq)
-        if answer.job_id is not None and answer.accepted:
-            sent.job_ids.append(answer.job_id)
-        on_progress(len(batch))
-    return sent

@@ -147,7 +147,7 @@ def context(  # noqa: PLR0913 - each is an argument or option of the command
         "k": k,
         "sources": source,
         "channels": channel,
-        "as_of": as_of.isoformat() if as_of else None,
+        "as_of": as_of,
         "now": now,
         "collections": collection,
     }
@@ -155,9 +155,8 @@ def context(  # noqa: PLR0913 - each is an argument or option of the command
         answer = memory.context(query, budget_tokens=budget, **request)
     check_written(agent, answer)
     if record is not None:
-        append_question(
-            record, agent, query, budget_tokens=budget, receipt_id=answer.receipt_id, **request
-        )
+        asked = {"agent": agent, "query": query, "budget_tokens": budget, **request}
+        append_question(record, **asked, receipt_id=answer.receipt_id)
     print_answer(answer, print_context)
 
 
