@@ -55,7 +55,7 @@ def nodes(  # noqa: PLR0913 - each is an argument or option of the command
         if as_network:
             network = memory.network(number=number, limit=limit)
             if not output.printed_json(network):
-                _show_network(network, depth, as_dot=dot)
+                show_network(network, depth, as_dot=dot)
             if number not in (None, network.pass_number):
                 output.hint(f"pass {number} has no snapshot; this is the last one before it")
             return
@@ -81,13 +81,14 @@ def nodes(  # noqa: PLR0913 - each is an argument or option of the command
     output.print_list(listed, rows)
 
 
-def _show_network(network: NetworkAnswer, depth: int, *, as_dot: bool) -> None:
+def show_network(network: NetworkAnswer, depth: int, *, as_dot: bool) -> None:
+    """Print a network as trees or as DOT, then what is left out."""
     from memci.cli.network.tree import dot_of, left_out_note, print_tree
 
-    if not as_dot:
+    if as_dot:
+        sys.stdout.write(dot_of(network))
+    else:
         print_tree(network, depth)
-        return
-    sys.stdout.write(dot_of(network))
     if left_out := left_out_note(network):
         output.hint(f"{left_out}: --limit shows more")
 

@@ -89,7 +89,7 @@ def _read(file: str, file_format: FileFormat | None) -> Parsed:
         raise InvalidInputError(f"{name}: {error}") from None
 
 
-def _send(memory: Agent, messages: list[dict[str, Any]], parsed: Parsed, **to: str | None) -> Sent:
+def _send(memory: Agent, messages: list[dict[str, Any]], parsed: Parsed, **to: Any) -> Sent:
     """Send all messages but erased ones."""
     from memci.config.settings import load_settings
 

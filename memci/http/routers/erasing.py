@@ -110,18 +110,15 @@ async def import_agent(agent: AgentId, call: Call) -> ImportAnswer:
     """
     runtime = call.runtime
     async with uploaded(call, max_bytes=MAX_ARCHIVE_BYTES) as file:
-
-        def run() -> ImportAnswer:
-            return transfer.run(
-                runtime.database,
-                runtime.page_store,
-                runtime.wakeups,
-                agent,
-                file,
-                max_bytes=MAX_ARCHIVE_BYTES,
-            )
-
-        return await run_in_threadpool(run)
+        return await run_in_threadpool(
+            transfer.run,
+            runtime.database,
+            runtime.page_store,
+            runtime.wakeups,
+            agent,
+            file,
+            max_bytes=MAX_ARCHIVE_BYTES,
+        )
 
 
 def _chunks(file: IO[bytes]) -> Iterator[bytes]:
