@@ -31,6 +31,7 @@ from memci.cli.commands import (
     settings,
     tools,
 )
+from memci.cli.options import with_json
 from memci.domain.agent_id import AGENT_ID_PATTERN
 from memci.errors import InvalidInputError, MemciError
 from memci.validation_messages import expectation
@@ -62,6 +63,7 @@ COMMANDS: tuple[Callable[..., Any], ...] = (
     tools.tools,
     tools.mcp,
 )
+_WITHOUT_JSON = frozenset({services.up, services.demo, tools.tools, tools.mcp})
 GROUPS: dict[str, tuple[str, tuple[Callable[..., Any], ...]]] = {
     "agents": (
         "List, show, configure, pause, export and import agents.",
@@ -139,11 +141,12 @@ def _root(
 
 
 for _command in COMMANDS:
-    app.command(name_of(_command))(_command)
+    _whole = _command if _command in _WITHOUT_JSON else with_json(_command)
+    app.command(name_of(_command))(_whole)
 for _name, (_help, _commands) in GROUPS.items():
     _group = typer.Typer(help=_help, no_args_is_help=True, rich_markup_mode=None)
     for _command in _commands:
-        _group.command(name_of(_command))(_command)
+        _group.command(name_of(_command))(with_json(_command))
     app.add_typer(_group, name=_name)
 app.add_typer(pages.app, name="pages")
 

@@ -1,20 +1,23 @@
 """Options that several commands share."""
 
 import json
-from collections.abc import Iterable
-from datetime import datetime
+from collections.abc import Callable, Iterable
+from functools import partial, wraps
+from inspect import Parameter, signature
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from memci.cli.output import PRINTS_JSON
 from memci.domain.memory.node import NodeType
 from memci.domain.search.candidate import Channel, Source
 from memci.errors import InvalidInputError
 from memci.message import Role
 
 AgentOption = Annotated[str, typer.Option("--agent", "-a", metavar="ID", help="Id of the agent.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+# An id, under the name of its parameter: ``Annotated[str | None, id_option(help="…")]``.
+id_option = partial(typer.Option, metavar="ID")
 UserOption = Annotated[
     str | None, typer.Option("--user", metavar="ID", help="Only what was said with this user.")
 ]
@@ -22,14 +25,10 @@ SessionOption = Annotated[
     str | None,
     typer.Option("--session", metavar="ID", help="Session (default: that of the last message)."),
 ]
-# As commands print times, and other common forms.
-_DAYS = ["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S"]
-_ZONED = ["%Y-%m-%d %H:%M:%S%z", "%Y-%m-%dT%H:%M:%S%z"]
 AsOfOption = Annotated[
-    datetime | None,
+    str | None,
     typer.Option(
         "--as-of",
-        formats=[*_DAYS, *_ZONED],
         metavar="TIME",
         help="State of memory at this time, such as 2026-03-02 or 2026-03-02T09:15:00Z (UTC).",
     ),
@@ -100,6 +99,29 @@ MetadataOption = Annotated[
         "--metadata", metavar="NAME=VALUE", help="Only messages with all these values (repeatable)."
     ),
 ]
+
+
+_JSON = Parameter(
+    "as_json",
+    Parameter.KEYWORD_ONLY,
+    default=False,
+    annotation=Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")],
+)
+
+
+def with_json(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command with the option --json, which ``printed_json`` obeys."""
+
+    @wraps(command)
+    def run(*, as_json: bool, **given: Any) -> None:
+        PRINTS_JSON.set(as_json)
+        command(**given)
+
+    own = signature(command, eval_str=True)
+    parameters = [*own.parameters.values(), _JSON]
+    vars(run)["__signature__"] = own.replace(parameters=parameters)
+    run.__annotations__ = {each.name: each.annotation for each in parameters}
+    return run
 
 
 def filters_of(*, metadata: Iterable[str] | None, **given: object) -> dict[str, Any] | None:

@@ -10,6 +10,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
@@ -34,6 +35,8 @@ T = TypeVar("T")
 _PIPED_WIDTH = 200
 _ELLIPSIS = "…"
 _SHOWN = {"\n", "\t"}
+# True in a command that was called with --json.
+PRINTS_JSON: ContextVar[bool] = ContextVar("prints_json", default=False)
 
 
 def console(*, stderr: bool = False) -> Console:
@@ -86,6 +89,23 @@ def print_json(value: object) -> None:
     sys.stdout.write(escaped(document) + "\n")
 
 
+def printed_json(answer: object) -> bool:
+    """Print an answer as JSON if the command has the option --json; return whether it has."""
+    if PRINTS_JSON.get():
+        print_json(answer)
+    return PRINTS_JSON.get()
+
+
+def print_answer(answer: T, shown: str | Callable[[T], None]) -> None:
+    """Print an answer as JSON after --json; for people print ``shown``, or call it."""
+    if printed_json(answer):
+        return
+    if isinstance(shown, str):
+        say(shown)
+    else:
+        shown(answer)
+
+
 def escaped(document: str) -> str:
     """Return JSON with characters that are not printable, such as controls, escaped.
 
@@ -119,13 +139,11 @@ def print_rows(rows: Iterable[Mapping[str, object]]) -> None:
     print_table(list(listed[0]) if listed else (), [list(row.values()) for row in listed])
 
 
-def print_list(answer: object, rows: Iterable[Mapping[str, object]], *, as_json: bool) -> None:
+def print_list(answer: object, rows: Iterable[Mapping[str, object]]) -> None:
     """Print an answer with a list as JSON, or its rows; then how to see the rest."""
-    if as_json:
-        print_json(answer)
-        return
-    print_rows(rows)
-    print_next(getattr(answer, "next_cursor", None))
+    if not printed_json(answer):
+        print_rows(rows)
+        print_next(getattr(answer, "next_cursor", None))
 
 
 def print_trimmed(drawn: RenderableType) -> None:

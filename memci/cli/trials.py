@@ -8,15 +8,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from uuid import UUID
 
 from memci.cli.output import counted, listed, print_table, say, shortened
 from memci.errors import ConfigurationError, InvalidInputError
 from memci.schemas.trials import Trial, TrialContext, TrialsAnswer, TrialTotals
 
 if TYPE_CHECKING:
-    from pydantic import ValidationError
-
     from memci.config.settings import Settings
     from memci.schemas.trials import RecordedQuestion
 
@@ -130,23 +127,13 @@ def read_trial_settings(path: Path) -> TrialSettings:
     return TrialSettings(path, values, options)
 
 
-def append_question(
-    path: Path,
-    agent: str,
-    query: str | None,
-    *,
-    budget_tokens: int,
-    receipt_id: UUID,
-    **options: Any,
-) -> None:
-    """Append one question to a file that only its owner can read.
+def append_question(path: Path, **asked: Any) -> None:
+    """Append a question, by the fields of ``RecordedQuestion``, to a file for its owner alone.
 
     Raises ``InvalidInputError`` if it cannot be written.
     """
-    asked = {"agent": agent, "query": query, "budget_tokens": budget_tokens, **options}
-    asked["receipt_id"] = str(receipt_id)
-    asked = {name: value for name, value in asked.items() if value is not None}
-    line = json.dumps(asked, ensure_ascii=False)
+    known = {name: value for name, value in asked.items() if value is not None}
+    line = json.dumps(known, ensure_ascii=False, default=str)
     try:
         path.touch(mode=0o600)
         with path.open("a", encoding="utf-8") as file:
@@ -159,6 +146,7 @@ def read_questions(path: Path) -> list[RecordedQuestion]:
     """Read a file of questions; raise ``InvalidInputError`` with the number of a bad line."""
     from pydantic import ValidationError
 
+    from memci.schemas.problems import describe_faults
     from memci.schemas.trials import RecordedQuestion
 
     try:
@@ -172,18 +160,9 @@ def read_questions(path: Path) -> list[RecordedQuestion]:
         try:
             questions += [RecordedQuestion.model_validate_json(line)] if line.strip() else []
         except ValidationError as error:
-            raise InvalidInputError(f"{path}, line {number}: {first_fault(error)}") from None
+            raise InvalidInputError(f"{path}, line {number}: {describe_faults(error)}") from None
     if not questions:
         raise InvalidInputError(
             f"{path} has no questions: `memci context QUERY --agent ID --record {path}` adds one"
         )
     return questions
-
-
-def first_fault(error: ValidationError) -> str:
-    """Return the first fault with its field."""
-    from memci.validation_messages import expectation
-
-    (fault, *_) = error.errors(include_input=False, include_url=False)
-    field = ".".join(map(str, fault["loc"]))
-    return f"{field}: {expectation(fault)}" if field else expectation(fault)

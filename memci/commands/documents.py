@@ -6,21 +6,14 @@ from contextlib import contextmanager
 from uuid import uuid4
 
 from memci.broker.wakeup import Wakeups
-from memci.domain.documents import (
-    DocumentState,
-    NewDocument,
-    check_name,
-    is_collection,
-    unknown_owner,
-)
+from memci.domain.documents import DocumentState, NewDocument, check_name
 from memci.domain.job import JobKind, JobSource
 from memci.errors import InvalidInputError, NotFoundError, TooLargeError
 from memci.queue.mailbox import NewJob, insert_job, lock_lane, unlock_lane
 from memci.schemas.documents import DocumentAnswer, DocumentsRemoved
-from memci.storage.agents import is_there
 from memci.storage.documents import (
+    check_owner_there,
     find_document,
-    is_collection_there,
     keep_document,
     next_named,
     remove_documents,
@@ -103,10 +96,8 @@ def remove_named(database: Database, owner: str, prefix: str) -> DocumentsRemove
 @contextmanager
 def _locked(database: Database, owner: str) -> Iterator[Connection]:
     """Open a transaction with the lane of a known owner locked."""
-    exists = is_collection_there if is_collection(owner) else is_there
     with database.agent_transaction(owner) as connection:
-        if not exists(connection, owner):
-            raise unknown_owner(owner)
+        check_owner_there(connection, owner)
         woken, _ = lock_lane(connection, owner)
         yield connection
         unlock_lane(connection, owner, woken=woken)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Self, TypeAlias
+from typing import Any, TypeAlias
 from uuid import uuid4
 
 from memci import errors
@@ -19,7 +19,7 @@ from memci.queue.dead_letters import BEGINNING_LENGTH, ErasedMessages, drop_eras
 from memci.queue.lease import preempt_lane
 from memci.queue.summary_requests import request_summaries
 from memci.schemas.agents import ReceiptAnswer
-from memci.schemas.archive import EraseRequest, ErasurePreview, PreviewedMessage
+from memci.schemas.archive import ErasurePreview, PreviewedMessage
 from memci.storage.agents import snapshot_of
 from memci.storage.erasure import deletion_set
 from memci.storage.erasure.deletion_set import DeletionSet
@@ -46,16 +46,6 @@ class ErasureSelection:
     session_id: str | None = None
     page_indexes: Sequence[str] = ()
     pins: Sequence[int] = ()
-
-    @classmethod
-    def of(cls, request: EraseRequest) -> Self:
-        """Return the selection of a request that has no query."""
-        return cls(
-            request.message_ids or (),
-            request.session_id,
-            request.page_indexes or (),
-            request.pins or (),
-        )
 
 
 def find_selected(

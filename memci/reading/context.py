@@ -1,9 +1,5 @@
 """``memci.read.assemble``: answers a request for a context (R13 to R16)."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TypeAlias
-
 from memci.domain.context.assemble import assemble
 from memci.domain.search.candidate import KEPT, Source
 from memci.domain.search.late_interaction import QuestionTokens
@@ -18,15 +14,9 @@ from memci.reading.understand import understand
 from memci.schemas.reads import ContextAnswer, ContextRequest
 from memci.smallmodel.vector_space import Vectors
 
-# Asks for a summary of an agent's session, or (None) of all its messages, in the background (R8).
-AskSummary: TypeAlias = Callable[[str, str | None], object]
 
-
-@dataclass(frozen=True)
 class ContextReader(Reader):
     """Assembles contexts; for an unknown agent of system text and query alone."""
-
-    ask_summary: AskSummary | None = None
 
     def run(
         self,
@@ -69,8 +59,8 @@ class ContextReader(Reader):
         parameters = found.parameters
         is_long = len(interactions(found.messages)) > parameters.preserve_recent
         wanted = assembly.lacks_summary and is_read and is_long
-        if self.ask_summary and wanted and parameters.summarization_enabled:
-            self.ask_summary(agent_id, request.session_id)
+        if wanted and parameters.summarization_enabled:
+            self.activity.want_summary(agent_id, request.session_id)
         return answer
 
 

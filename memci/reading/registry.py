@@ -45,7 +45,7 @@ class Readings:
         shared = database, models, defaults, self._activity
         self.recall = Recall(*shared)
         self.search = Search(*shared)
-        self.assemble = ContextReader(*shared, self._activity.want_summary)
+        self.assemble = ContextReader(*shared)
         self.summarise = Summarise(*shared)
         self.compare = Compare(database, models, defaults)
         self.items = ItemReads(database, models)

@@ -1,11 +1,13 @@
 """Items and checkpoints of agent frameworks."""
 
+import base64
 from datetime import datetime
 from typing import Annotated, Literal, Self
 
 from pydantic import (
     AfterValidator,
     Base64Bytes,
+    BeforeValidator,
     Field,
     JsonValue,
     StrictBool,
@@ -233,11 +235,15 @@ class CheckpointSearch(Request):
     limit: Annotated[StrictInt, Field(ge=1, le=500)] = 20
 
 
+def _as_base64(body: object) -> object:
+    return base64.b64encode(body).decode() if isinstance(body, bytes) else body
+
+
 class TypedOut(Answer):
     """Bytes and their format."""
 
     kind: str
-    body: str = Field(description="As base64")
+    body: Annotated[str, BeforeValidator(_as_base64)] = Field(description="As base64")
 
 
 class ChannelValueOut(TypedOut):

@@ -17,11 +17,13 @@ from memci.domain.documents import (
     DocumentState,
     NewDocument,
     collection_owner,
+    is_collection,
     last_part,
     searched_text,
     unknown_owner,
 )
 from memci.schemas.documents import CollectionOut, DocumentOut
+from memci.storage.agents import is_there
 from memci.storage.schema.documents import chunk as chunk_table
 from memci.storage.search.index import Embedded, posting_columns
 from memci.storage.search.vectors import to_text
@@ -172,6 +174,13 @@ def list_collections(connection: Connection, *, after: str) -> list[CollectionOu
     values = {"prefix": COLLECTION_PREFIX, "after": after}
     found = connection.exec_driver_sql(_LIST_COLLECTIONS, values).mappings()
     return [CollectionOut(**row) for row in found]
+
+
+def check_owner_there(connection: Connection, owner: str) -> None:
+    """Raise ``NotFoundError`` if there is no such agent or collection."""
+    exists = is_collection_there if is_collection(owner) else is_there
+    if not exists(connection, owner):
+        raise unknown_owner(owner)
 
 
 def is_collection_there(connection: Connection, owner: str) -> bool:

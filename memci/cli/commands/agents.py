@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from functools import partial
 from math import isinf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,15 +11,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memci.cli.connection import agent_of, connected
-from memci.cli.options import AgentOption, CursorOption, JsonOption, LimitOption, assignment
+from memci.cli.options import AgentOption, CursorOption, LimitOption, assignment
 from memci.cli.output import (
     cell,
     counted,
     hint,
-    print_json,
+    print_answer,
     print_list,
     print_rows,
     print_table,
+    printed_json,
     say,
     working,
 )
@@ -35,9 +37,7 @@ if TYPE_CHECKING:
     )
 
 
-def list_agents(
-    *, limit: LimitOption = 100, cursor: CursorOption = None, as_json: JsonOption = False
-) -> None:
+def list_agents(*, limit: LimitOption = 100, cursor: CursorOption = None) -> None:
     """List the agents."""
     with connected() as memci:
         listed = memci.agents(limit=limit, cursor=cursor)
@@ -53,14 +53,14 @@ def list_agents(
         }
         for each in listed.agents
     )
-    print_list(listed, rows, as_json=as_json)
+    print_list(listed, rows)
 
 
-def show(*, agent: AgentOption, as_json: JsonOption = False) -> None:
+def show(*, agent: AgentOption) -> None:
     """Show the contents of an agent and its open work."""
     with agent_of(agent) as memory:
         about = memory.about()
-    print_json(about) if as_json else print_agent(about)
+    print_answer(about, print_agent)
 
 
 def print_agent(about: AgentAnswer) -> None:
@@ -105,12 +105,11 @@ def usage(
     *,
     agent: AgentOption,
     days: Annotated[int, typer.Option("--days", min=1, max=366, help="Days to show.")] = 30,
-    as_json: JsonOption = False,
 ) -> None:
     """Show the usage of language models, and today's budget."""
     with agent_of(agent) as memory:
         answer = memory.usage(days=days)
-    print_json(answer) if as_json else print_usage(answer)
+    print_answer(answer, print_usage)
 
 
 def print_usage(answer: UsageAnswer) -> None:
@@ -165,7 +164,6 @@ def settings(
         typer.Option("--unset", metavar="NAME", help="Reset this parameter (repeatable)."),
     ] = None,
     reset: Annotated[bool, typer.Option("--reset", help="Reset all parameters.")] = False,
-    as_json: JsonOption = False,
 ) -> None:
     """Show or set the parameters of an agent's memory and window.
 
@@ -195,7 +193,7 @@ def settings(
                 kept = (name for name in answer.changed if name not in dropped)
                 own = {name: answer.parameters[name] for name in kept}
                 answer = memory.configure({**own, **changes})
-    print_json(answer) if as_json else _print_settings(answer, named or None)
+    print_answer(answer, partial(_print_settings, names=named or None))
 
 
 def _check_known(names: Iterable[str], parameters: Collection[str]) -> None:
@@ -223,29 +221,26 @@ def _print_settings(answer: SettingsAnswer, names: Collection[str] | None = None
         say(each, style="yellow")
 
 
-def pause(*, agent: AgentOption, as_json: JsonOption = False) -> None:
+def pause(*, agent: AgentOption) -> None:
     """Pause an agent: workers start no new job.
 
     Messages are still accepted.
     """
     with agent_of(agent) as memory:
-        _print_lane(memory.pause(), as_json=as_json)
+        _print_lane(memory.pause())
 
 
-def resume(*, agent: AgentOption, as_json: JsonOption = False) -> None:
+def resume(*, agent: AgentOption) -> None:
     """Resume an agent that is paused or halted.
 
     A dead job halts an agent when MEMCI_QUEUE_ON_DEAD is halt.
     """
     with agent_of(agent) as memory:
-        _print_lane(memory.resume(), as_json=as_json)
+        _print_lane(memory.resume())
 
 
-def _print_lane(state: LaneAnswer, *, as_json: bool) -> None:
-    if as_json:
-        print_json(state)
-    else:
-        say(f"{state.agent_id} {'is paused' if state.paused else 'is resumed'}")
+def _print_lane(state: LaneAnswer) -> None:
+    print_answer(state, f"{state.agent_id} {'is paused' if state.paused else 'is resumed'}")
 
 
 def export(
@@ -256,7 +251,6 @@ def export(
         typer.Option("--output", "-o", metavar="FILE", help="The archive (default: AGENT.zip)."),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
-    as_json: JsonOption = False,
 ) -> None:
     """Export all data of an agent to one archive.
 
@@ -269,8 +263,7 @@ def export(
         raise InvalidInputError(f"{target}: there is no folder {target.parent}")
     with agent_of(agent) as memory, working(f"exporting {agent}"):
         manifest = memory.export(target, overwrite=force)
-    if as_json:
-        print_json(manifest)
+    if printed_json(manifest):
         return
     messages, nodes = manifest.tables["message"].rows, manifest.tables["node"].rows
     size = target.stat().st_size / 1_000_000
@@ -284,7 +277,6 @@ def import_(
         str | None,
         typer.Option("--agent", "-a", metavar="ID", help="Id of the new agent (default: same id)."),
     ] = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Create an agent from an archive, here or on another server.
 
@@ -295,8 +287,7 @@ def import_(
     agent_id = agent or read_manifest(file).agent_id
     with agent_of(agent_id) as memory, working(f"importing {agent_id}"):
         answer = memory.import_(file)
-    if as_json:
-        print_json(answer)
+    if printed_json(answer):
         return
     messages, nodes = answer.rows.get("message", 0), answer.rows.get("node", 0)
     say(f"agent {answer.agent_id}: {counted(messages, 'message')}, {counted(nodes, 'node')}")

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from memci.cli.connection import read_settings
-from memci.cli.options import JsonOption
-from memci.cli.output import counted, hint, print_json, say
+from memci.cli.output import counted, hint, print_answer, printed_json, say
 
 if TYPE_CHECKING:
     from memci.commands.rebuild import Progress
 
 
-def upgrade_database(*, as_json: JsonOption = False) -> None:
+def upgrade_database() -> None:
     """Upgrade the database to the schema of this release."""
     from memci.embedded.owner import addresses_of
     from memci.storage.diagnosis import database_state
@@ -23,13 +22,10 @@ def upgrade_database(*, as_json: JsonOption = False) -> None:
     url = addresses_of(read_settings()).database_url
     upgrade(url)
     revisions = database_state(url).revisions
-    if as_json:
-        print_json({"revision": revisions.current})
-    else:
-        say(f"the database is at {revisions.current}")
+    print_answer({"revision": revisions.current}, f"the database is at {revisions.current}")
 
 
-def status(*, as_json: JsonOption = False) -> None:
+def status() -> None:
     """Check whether the database has the schema of this release.
 
     Exit code 1: it does not.
@@ -39,16 +35,15 @@ def status(*, as_json: JsonOption = False) -> None:
 
     revisions = database_state(addresses_of(read_settings()).database_url).revisions
     fits = revisions.current == revisions.needed
-    if as_json:
-        print_json({"current": revisions.current, "needed": revisions.needed, "fits": fits})
-    elif fits:
-        say(f"the database is at {revisions.current}, as this release needs it")
-    else:
+    text = f"the database is at {revisions.current}, as this release needs it"
+    if not fits:
         at = revisions.current or "no schema yet"
-        say(
+        text = (
             f"the database is at {at}, and this release needs {revisions.needed}: "
             "run `memci db upgrade`"
         )
+    found = {"current": revisions.current, "needed": revisions.needed, "fits": fits}
+    print_answer(found, text)
     if not fits:
         raise typer.Exit(1)
 
@@ -59,7 +54,6 @@ def reembed(
     force: Annotated[
         bool, typer.Option("--force", help="Queue every agent, even if this embedder is in use.")
     ] = False,
-    as_json: JsonOption = False,
 ) -> None:
     """Compute all vectors again with the configured embedder.
 
@@ -80,8 +74,7 @@ def reembed(
             unchanged = command.is_in_use(database, embedder)
             asked = 0 if unchanged and not force else command.run(database, embedder)
         progress = command.progress(database)
-    if as_json:
-        print_json(_progress_json(progress, asked))
+    if printed_json(_progress_json(progress, asked)):
         return
     say(_progress_text(progress))
     if unchanged and not force:

@@ -12,7 +12,7 @@ import typer
 
 from memci.cli import output
 from memci.cli.connection import connected, every_page, read_settings
-from memci.cli.options import JsonOption, TimeoutOption, WaitOption
+from memci.cli.options import TimeoutOption, WaitOption
 from memci.errors import InvalidInputError, MemciError
 
 if TYPE_CHECKING:
@@ -51,7 +51,6 @@ def index(
     ] = None,
     wait: WaitOption = False,
     timeout: TimeoutOption = 600.0,
-    as_json: JsonOption = False,
 ) -> None:
     """Index files and code.
 
@@ -79,7 +78,7 @@ def index(
         if wait:
             with _progress("indexing", len(sent.waiting)) as on_progress:
                 wait_for(where, sent, timeout, on_progress)
-    _print_result(found, sent, waited=wait, as_json=as_json)
+    _print_result(found, sent, waited=wait)
     if sent.refused or sent.failed:
         raise MemciError(
             f"{len(sent.refused) + len(sent.failed)} of {len(found.files)} files were refused; the "
@@ -94,7 +93,6 @@ def list_documents(
     prefix: Annotated[
         str, typer.Option(metavar="TEXT", help="Only names that begin with this.")
     ] = "",
-    as_json: JsonOption = False,
 ) -> None:
     """List documents and their states."""
     from memci.cli.indexing.upload import documents_of
@@ -113,9 +111,9 @@ def list_documents(
         }
         for each in listed
     )
-    output.print_list(listed, rows, as_json=as_json)
+    output.print_list(listed, rows)
     for each in listed:
-        if each.error and not as_json:
+        if each.error and not output.PRINTS_JSON.get():
             output.hint(f"{each.name}: {each.error}")
 
 
@@ -127,7 +125,6 @@ def remove(
     agent: AgentChoice = None,
     collection: CollectionChoice = None,
     all_of_them: Annotated[bool, typer.Option("--all", help="All documents.")] = False,
-    as_json: JsonOption = False,
 ) -> None:
     """Remove documents for good; the files are not deleted."""
     if bool(prefixes) == all_of_them or "" in (prefixes or []):
@@ -137,15 +134,13 @@ def remove(
         for prefix in prefixes or [""]:
             removed = where.remove_documents(prefix)
             documents, chunks = documents + removed.documents, chunks + removed.chunks
-    if as_json:
-        output.print_json({"documents": documents, "chunks": chunks})
-        return
-    output.say(
-        f"{output.counted(documents, 'document')} removed, {output.counted(chunks, 'chunk')}"
+    output.print_answer(
+        {"documents": documents, "chunks": chunks},
+        f"{output.counted(documents, 'document')} removed, {output.counted(chunks, 'chunk')}",
     )
 
 
-def collections(*, as_json: JsonOption = False) -> None:
+def collections() -> None:
     """List collections of shared documents."""
     with connected() as memci:
         pages = every_page(lambda cursor: memci.collections(cursor=cursor, limit=500))
@@ -154,7 +149,7 @@ def collections(*, as_json: JsonOption = False) -> None:
         {"collection": each.name, "documents": each.documents, "chunks": each.chunks}
         for each in listed
     )
-    output.print_list(listed, rows, as_json=as_json)
+    output.print_list(listed, rows)
 
 
 @contextmanager
@@ -170,20 +165,18 @@ def _progress(what: str, total: int) -> Iterator[Callable[[str], None]]:
         yield on_progress
 
 
-def _print_result(found: Found, sent: Sent, *, waited: bool, as_json: bool) -> None:
-    if as_json:
-        output.print_json(
-            {
-                "new": sent.new,
-                "changed": sent.changed,
-                "tried_again": sent.tried_again,
-                "unchanged": sent.unchanged,
-                "removed": sent.removed,
-                "ignored": len(found.ignored),
-                "skipped": {name: why.value for name, why in found.skipped.items()},
-                "refused": {**sent.refused, **sent.failed},
-            }
-        )
+def _print_result(found: Found, sent: Sent, *, waited: bool) -> None:
+    result = {
+        "new": sent.new,
+        "changed": sent.changed,
+        "tried_again": sent.tried_again,
+        "unchanged": sent.unchanged,
+        "removed": sent.removed,
+        "ignored": len(found.ignored),
+        "skipped": {name: why.value for name, why in found.skipped.items()},
+        "refused": {**sent.refused, **sent.failed},
+    }
+    if output.printed_json(result):
         return
     if not (found.files or sent.removed):
         output.say("there is nothing to index")

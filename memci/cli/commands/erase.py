@@ -7,8 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from memci.cli.connection import agent_of
-from memci.cli.options import AgentOption, JsonOption
-from memci.cli.output import confirm, counted, hint, print_json, print_table, say, shortened
+from memci.cli.options import AgentOption, id_option
+from memci.cli.output import (
+    PRINTS_JSON,
+    confirm,
+    counted,
+    hint,
+    print_table,
+    printed_json,
+    say,
+    shortened,
+)
 from memci.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -30,9 +39,7 @@ def erase(  # noqa: PLR0913 - each is an argument or option of the command
         typer.Option(metavar="INDEX", help="Erase this note, or the page's name and description."),
     ] = None,
     pin: Annotated[list[int] | None, typer.Option(metavar="NUMBER", help="A pinned text.")] = None,
-    session: Annotated[
-        str | None, typer.Option(metavar="ID", help="All messages of a session.")
-    ] = None,
+    session: Annotated[str | None, id_option(help="All messages of a session.")] = None,
     query: Annotated[
         str | None,
         typer.Option(metavar="WORDS", help="Find messages, notes and pins with all these words."),
@@ -45,7 +52,6 @@ def erase(  # noqa: PLR0913 - each is an argument or option of the command
         bool, typer.Option("--preview", help="Show what would be erased; erase nothing.")
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
-    as_json: JsonOption = False,
 ) -> None:
     """Erase messages, pages or pins and all made of them, for good.
 
@@ -67,25 +73,23 @@ def erase(  # noqa: PLR0913 - each is an argument or option of the command
     chosen = {name: value for name, value in named.items() if value}
     with agent_of(agent) as memory:
         if everything:
-            _erase_agent(memory, agent, preview=preview, yes=yes, as_json=as_json)
+            _erase_agent(memory, agent, preview=preview, yes=yes)
         else:
             chosen |= {"k": most} if query is not None else {}
-            _erase_messages(memory, chosen, preview=preview, yes=yes, as_json=as_json)
+            _erase_messages(memory, chosen, preview=preview, yes=yes)
 
 
-def _erase_messages(
-    memory: Agent, chosen: dict[str, Any], *, preview: bool, yes: bool, as_json: bool
-) -> None:
+def _erase_messages(memory: Agent, chosen: dict[str, Any], *, preview: bool, yes: bool) -> None:
     found = memory.preview_erasure(**chosen)
-    if preview and as_json:
-        print_json(found)
+    if preview and printed_json(found):
         return
-    if found.unread and not as_json:
+    if found.unread and not PRINTS_JSON.get():
         hint(f"the texts of {counted(found.unread, 'older note')} were not searched")
     if not (found.message_ids or found.page_indexes or found.pins):
-        print_json(found) if as_json else say("nothing found; nothing was erased", style="yellow")
+        if not printed_json(found):
+            say("nothing found; nothing was erased", style="yellow")
         return
-    if not as_json:
+    if not PRINTS_JSON.get():
         _print_preview(found)
         if chosen.get("k") in {len(found.message_ids), len(found.page_indexes), len(found.pins)}:
             hint("there may be more: -k finds up to 200")
@@ -97,21 +101,20 @@ def _erase_messages(
     # A query could match other messages by now, so the ids of the preview are erased.
     ids = {name: getattr(found, name) for name in ("message_ids", "page_indexes", "pins")}
     which = chosen if "session_id" in chosen else {name: each for name, each in ids.items() if each}
-    _print_receipt(memory.erase(**which), as_json=as_json)
+    _print_receipt(memory.erase(**which))
 
 
-def _erase_agent(memory: Agent, agent: str, *, preview: bool, yes: bool, as_json: bool) -> None:
+def _erase_agent(memory: Agent, agent: str, *, preview: bool, yes: bool) -> None:
     from memci.cli.commands.agents import print_agent
 
     about = memory.about()
-    if preview and as_json:
-        print_json(about)
+    if preview and printed_json(about):
         return
-    if not as_json:
+    if not PRINTS_JSON.get():
         print_agent(about)
     if not preview:
         _confirm(f"Erase agent {agent} with all its data, for good?", yes=yes)
-        _print_receipt(memory.erase_agent(), as_json=as_json)
+        _print_receipt(memory.erase_agent())
 
 
 def _confirm(question: str, *, yes: bool) -> None:
@@ -158,9 +161,8 @@ def _print_preview(found: ErasurePreview) -> None:
         say(f"{counted(found.again, 'message')} that shared a memory {become} again")
 
 
-def _print_receipt(receipt: ReceiptAnswer, *, as_json: bool) -> None:
-    if as_json:
-        print_json(receipt)
+def _print_receipt(receipt: ReceiptAnswer) -> None:
+    if printed_json(receipt):
         return
     rows: Any = receipt.body["rows"]
     pages: Any = receipt.body.get("pages", 0)

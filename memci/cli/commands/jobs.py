@@ -9,8 +9,8 @@ from uuid import UUID
 import typer
 
 from memci.cli.connection import agent_of, every_page
-from memci.cli.options import AgentOption, CursorOption, JsonOption, LimitOption
-from memci.cli.output import hint, print_json, print_list, print_rows, say
+from memci.cli.options import AgentOption, CursorOption, LimitOption
+from memci.cli.output import hint, print_list, print_rows, printed_json, say
 from memci.domain.job import JobState
 from memci.errors import ConflictError, InvalidInputError, MemciError, NotFoundError
 
@@ -25,35 +25,26 @@ def list_jobs(
     state: Annotated[JobState | None, typer.Option(help="Only jobs in this state.")] = None,
     limit: LimitOption = 100,
     cursor: CursorOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """List an agent's jobs in mailbox order."""
     options: dict[str, Any] = {"state": state, "limit": limit, "cursor": cursor}
     with agent_of(agent) as memory:
         listed = memory.jobs(**options)
-    print_list(listed, map(_row, listed.jobs), as_json=as_json)
+    print_list(listed, map(_row, listed.jobs))
 
 
 def show(
-    *,
-    job: Annotated[UUID, typer.Argument(metavar="ID", help="The job.")],
-    agent: AgentOption,
-    as_json: JsonOption = False,
+    *, job: Annotated[UUID, typer.Argument(metavar="ID", help="The job.")], agent: AgentOption
 ) -> None:
     """Show one job."""
     with agent_of(agent) as memory:
         found = memory.job(job)
-    print_json(found) if as_json else print_jobs([found])
+    print_list(found, [_row(found)])
 
 
 def tries(job: JobAnswer) -> int:
     """Return how often a job was begun; ``started`` no longer counts the run that ended it."""
     return job.attempts + job.started + (job.state is JobState.DONE)
-
-
-def print_jobs(listed: list[JobAnswer]) -> None:
-    """Print jobs, one a line."""
-    print_rows(map(_row, listed))
 
 
 def _row(job: JobAnswer) -> dict[str, object]:
@@ -80,14 +71,12 @@ def retry(
     agent: AgentOption,
     every: _AllOption = False,
     tail: Annotated[bool, typer.Option("--tail", help="Run after all queued jobs.")] = False,
-    as_json: JsonOption = False,
 ) -> None:
     """Run dead jobs again."""
     with agent_of(agent) as memory:
         _act(
             _chosen(memory, job, every=every, what="run again"),
             lambda each: memory.replay(each, where="tail" if tail else "place"),
-            as_json=as_json,
         )
 
 
@@ -98,7 +87,6 @@ def discard(
     ] = None,
     agent: AgentOption,
     every: _AllOption = False,
-    as_json: JsonOption = False,
 ) -> None:
     """Discard dead jobs.
 
@@ -106,18 +94,17 @@ def discard(
     """
     with agent_of(agent) as memory:
         chosen = _chosen(memory, job, every=every, what="discard")
-        _act(chosen, memory.discard, as_json=as_json)
+        _act(chosen, memory.discard)
 
 
 def cancel(
     *,
     job: Annotated[list[UUID], typer.Argument(metavar="ID", help="Queued jobs.")],
     agent: AgentOption,
-    as_json: JsonOption = False,
 ) -> None:
     """Cancel queued jobs."""
     with agent_of(agent) as memory:
-        _act(job, memory.cancel, as_json=as_json)
+        _act(job, memory.cancel)
 
 
 def _chosen(memory: Agent, named: list[UUID] | None, *, every: bool, what: str) -> Sequence[UUID]:
@@ -126,7 +113,7 @@ def _chosen(memory: Agent, named: list[UUID] | None, *, every: bool, what: str) 
     return named or _dead_jobs(memory)
 
 
-def _act(chosen: Sequence[UUID], act: Callable[[UUID], JobAnswer], *, as_json: bool) -> None:
+def _act(chosen: Sequence[UUID], act: Callable[[UUID], JobAnswer]) -> None:
     """Call ``act`` for each job; raise ``MemciError`` at the end if some jobs refused."""
     done: list[JobAnswer] = []
     refused: list[str] = []
@@ -135,12 +122,11 @@ def _act(chosen: Sequence[UUID], act: Callable[[UUID], JobAnswer], *, as_json: b
             done.append(act(each))
         except (ConflictError, InvalidInputError, NotFoundError) as error:
             refused.append(f"job {each}: {error}")
-    if as_json:
-        print_json({"jobs": done})
-    elif done:
-        print_jobs(done)
-    elif not chosen:
-        say("no dead job")
+    if not printed_json({"jobs": done}):
+        if done:
+            print_rows(map(_row, done))
+        elif not chosen:
+            say("no dead job")
     if refused:
         for line in refused[:-1]:
             hint(line)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from memci.cli.connection import agent_of, why_still
-from memci.cli.options import AgentOption, AsOfOption, JsonOption, TimeoutOption, WaitOption
-from memci.cli.output import print_json, print_list, say, shortened
+from memci.cli.options import AgentOption, AsOfOption, TimeoutOption, WaitOption
+from memci.cli.output import print_answer, print_list, shortened
 from memci.domain.job import JobState
 from memci.errors import MemciError
 
@@ -22,25 +22,22 @@ def restore(
     agent: AgentOption,
     wait: WaitOption = False,
     timeout: TimeoutOption = 60.0,
-    as_json: JsonOption = False,
 ) -> None:
     """Restore a forgotten memory from its messages."""
     with agent_of(agent) as memory:
         answer = memory.restore(node)
         if answer.restored_as is not None:
             before = f"restored before, as node {answer.restored_as}; nothing was done"
-            print_json(answer) if as_json else say(before)
+            print_answer(answer, before)
             return
         if wait and (still := why_still(memory)):
             raise MemciError(f"requested, but not waiting: {still}")
         job = memory.wait(answer.job_id, timeout_s=timeout) if wait else None
-    if as_json:
-        print_json(job or answer)
-    elif job is None:
-        say(f"node {node} is to be restored (job {answer.job_id})")
-    else:
+    text = f"node {node} is to be restored (job {answer.job_id})"
+    if job is not None:
         made = (job.result or {}).get("node")
-        say(f"restored as node {made}" if made else _restore_failure(job))
+        text = f"restored as node {made}" if made else _restore_failure(job)
+    print_answer(job or answer, text)
 
 
 def _restore_failure(job: JobAnswer) -> str:
@@ -57,13 +54,12 @@ def focus(
         str | None, typer.Argument(metavar="NAME", help="The entity to bring into the focus.")
     ] = None,
     agent: AgentOption,
-    as_json: JsonOption = False,
 ) -> None:
     """Bring an entity into an agent's focus, or show the focus."""
     with agent_of(agent) as memory:
         points = memory.focus() if entity is None else memory.mention(entity)
     rows = ({"node": each.node_id, "name": each.name} for each in points.focus)
-    print_list(points, rows, as_json=as_json)
+    print_list(points, rows)
 
 
 def compress(
@@ -72,7 +68,6 @@ def compress(
     reason: Annotated[str | None, typer.Option(help="Reason, for the log.")] = None,
     wait: WaitOption = False,
     timeout: TimeoutOption = 300.0,
-    as_json: JsonOption = False,
 ) -> None:
     """Request one more compression pass over an agent's memories."""
     with agent_of(agent) as memory:
@@ -80,36 +75,28 @@ def compress(
         if wait and (still := why_still(memory)):
             raise MemciError(f"requested, but not waiting: {still}")
         about = memory.wait_idle(timeout_s=timeout) if wait else None
-    if as_json:
-        print_json(about or answer)
-    elif about is not None:
-        say(f"pass {about.passes} done: {about.nodes} nodes, {about.links} links")
-    else:
-        waits = "was already requested" if answer.coalesced else "is requested"
-        say(f"compression {waits} (request {answer.round})")
+    waits = "was already requested" if answer.coalesced else "is requested"
+    text = f"compression {waits} (request {answer.round})"
+    if about is not None:
+        text = f"pass {about.passes} done: {about.nodes} nodes, {about.links} links"
+    print_answer(about or answer, text)
 
 
 def consolidate(
-    *,
-    agent: AgentOption,
-    wait: WaitOption = False,
-    timeout: TimeoutOption = 60.0,
-    as_json: JsonOption = False,
+    *, agent: AgentOption, wait: WaitOption = False, timeout: TimeoutOption = 60.0
 ) -> None:
     """Merge memories that say the same, and judge expired short-term memories."""
     with agent_of(agent) as memory:
         answer = memory.consolidate()
         job = memory.wait(answer.job_id, timeout_s=timeout) if wait else None
-    if as_json:
-        print_json(job or answer)
-    elif job is not None:
+    text = f"consolidation is {'already queued' if answer.coalesced else 'queued'}"
+    if job is not None:
         done: dict[str, Any] = job.result or {}
-        say(
+        text = (
             f"merged {done.get('merged', 0)} memories into {len(done.get('nodes', []))}; "
             f"{done.get('settled', 0)} became long-term, {done.get('promoted', 0)} of them promoted"
         )
-    else:
-        say(f"consolidation is {'already queued' if answer.coalesced else 'queued'}")
+    print_answer(job or answer, text)
 
 
 def history(
@@ -117,7 +104,6 @@ def history(
     node: Annotated[int, typer.Argument(metavar="ID", help="A memory; it may be removed.")],
     agent: AgentOption,
     as_of: AsOfOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Show all versions of a memory."""
     with agent_of(agent) as memory:
@@ -133,4 +119,4 @@ def history(
         }
         for each in found.versions
     )
-    print_list(found, rows, as_json=as_json)
+    print_list(found, rows)

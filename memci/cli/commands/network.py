@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from memci import errors
 from memci.cli import output
 from memci.cli.connection import agent_of
-from memci.cli.options import AgentOption, CursorOption, JsonOption, LimitOption
+from memci.cli.options import AgentOption, CursorOption, LimitOption
 from memci.domain.memory.node import NodeKind, NodeType
 
 if TYPE_CHECKING:
@@ -40,7 +40,6 @@ def nodes(  # noqa: PLR0913 - each is an argument or option of the command
         typer.Option("--pass", min=1, metavar="N", help="Show the network as it was after pass N."),
     ] = None,
     depth: Annotated[int, typer.Option(min=0, help="Levels of links that --graph shows.")] = 4,
-    as_json: JsonOption = False,
 ) -> None:
     """List memories and entities, show one, or their links.
 
@@ -55,12 +54,13 @@ def nodes(  # noqa: PLR0913 - each is an argument or option of the command
     with agent_of(agent) as memory:
         if as_network:
             network = memory.network(number=number, limit=limit)
-            _show_network(network, "json" if as_json else "dot" if dot else "tree", depth)
+            if not output.printed_json(network):
+                show_network(network, depth, as_dot=dot)
             if number not in (None, network.pass_number):
                 output.hint(f"pass {number} has no snapshot; this is the last one before it")
             return
         if node is not None:
-            _show_node(memory, node, as_json=as_json)
+            _show_node(memory, node)
             return
         options: dict[str, Any] = {"limit": limit, "cursor": cursor}
         options |= {"kind": kind and kind.value, "type": node_type and node_type.value}
@@ -78,20 +78,19 @@ def nodes(  # noqa: PLR0913 - each is an argument or option of the command
         }
         for each in listed.nodes
     )
-    output.print_list(listed, rows, as_json=as_json)
+    output.print_list(listed, rows)
 
 
-def _show_network(network: NetworkAnswer, form: Literal["json", "dot", "tree"], depth: int) -> None:
+def show_network(network: NetworkAnswer, depth: int, *, as_dot: bool) -> None:
+    """Print a network as trees or as DOT, then what is left out."""
     from memci.cli.network.tree import dot_of, left_out_note, print_tree
 
-    if form == "tree":
-        print_tree(network, depth)
-    elif form == "json":
-        output.print_json(network)
-    else:
+    if as_dot:
         sys.stdout.write(dot_of(network))
-        if left_out := left_out_note(network):
-            output.hint(f"{left_out}: --limit shows more")
+    else:
+        print_tree(network, depth)
+    if left_out := left_out_note(network):
+        output.hint(f"{left_out}: --limit shows more")
 
 
 def _tier(node: NodeAnswer) -> str:
@@ -101,14 +100,13 @@ def _tier(node: NodeAnswer) -> str:
     return node.tier if node.superseded_by is None else f"{node.tier}, now {node.superseded_by}"
 
 
-def _show_node(memory: Agent, node_id: int, *, as_json: bool) -> None:
+def _show_node(memory: Agent, node_id: int) -> None:
     trail = memory.trail(node_id, limit=500)
     try:
         node = memory.node(node_id)
     except errors.NotFoundError:  # its trail says what became of it
         node = None
-    if as_json:
-        output.print_json({"node": node, "trail": trail})
+    if output.printed_json({"node": node, "trail": trail}):
         return
     if node is None:
         output.say(f"node {node_id} no longer exists; its history:", style="yellow")
@@ -166,19 +164,17 @@ def plot(
     ] = None,
     passes: Annotated[int, typer.Option(min=2, max=500, help="Maximum number of passes.")] = 200,
     limit: Annotated[int, typer.Option(min=1, max=1000, help="Maximum number of memories.")] = 500,
-    as_json: JsonOption = False,
 ) -> None:
     """Draw how memories fade: strength, importance, length.
 
     --json prints the numbers for other programs. An existing file is replaced.
     """
     kind = _image_format(file) if file else None
-    if file is None and not as_json:
+    if file is None and not output.PRINTS_JSON.get():
         raise errors.InvalidInputError("expected -o FILE, such as -o memories.png, or --json")
     with agent_of(agent) as memory:
         fading = memory.fading(passes=passes, limit=limit)
-    if as_json:
-        output.print_json(fading)
+    printed = output.printed_json(fading)
     if file is None or kind is None:
         return
     if not fading.passes:
@@ -191,7 +187,7 @@ def plot(
         file.write_bytes(drawn)
     except OSError as error:
         raise errors.MemciError(f"{file} cannot be written: {error.strerror}") from None
-    if as_json:
+    if printed:
         return
     memories = output.counted(len(fading.memories), "memory", "memories")
     output.say(f"{file}: {memories} over {output.counted(len(fading.passes), 'pass', 'passes')}")
@@ -226,7 +222,6 @@ def watch(
         float, typer.Option(min=0.2, metavar="SECONDS", help="Time between updates.")
     ] = 2.0,
     once: Annotated[bool, typer.Option("--once", help="Print once and exit.")] = False,
-    as_json: JsonOption = False,
 ) -> None:
     """Watch how an agent's memories fade, until Ctrl-C.
 
@@ -239,16 +234,15 @@ def watch(
     with agent_of(agent) as memory:
         watcher = Watcher(memory)
         seen = watcher.observe()
-        if as_json:
-            output.print_json(
-                {
-                    "agent": seen.about,
-                    "latest_pass": seen.latest,
-                    "network": seen.network,
-                    "forgotten": seen.removed,
-                }
-            )
-        elif once or not screen.is_terminal:
+        numbers = {
+            "agent": seen.about,
+            "latest_pass": seen.latest,
+            "network": seen.network,
+            "forgotten": seen.removed,
+        }
+        if output.printed_json(numbers):
+            return
+        if once or not screen.is_terminal:
             output.print_trimmed(frame(seen, height=None))
         else:
             _follow(watcher, seen, screen, every)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 import typer
 
 from memci.cli import connection, output
-from memci.cli.options import AgentOption, JsonOption, SessionOption
+from memci.cli.options import AgentOption, SessionOption, with_json
 from memci.cli.pages.tool_commands import ToolGroup
 from memci.domain.pages.window_text import Format
 from memci.domain.session.plan import StepState
@@ -42,7 +42,6 @@ def tree(
     cursor: Annotated[
         str | None, typer.Option(help="--removed: cursor of the next page, from the last answer.")
     ] = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Print all pages as a tree, or those that were removed."""
     from memci.cli.pages.printing import hint_misspelt, print_pages, print_tree
@@ -53,9 +52,9 @@ def tree(
     with connection.agent_of(agent) as memory:
         shown = memory.pages(session_id=session, **(which if removed else {}))
     hint_misspelt(shown, agent, session)
-    if as_json:
-        output.print_json(shown)
-    elif removed:
+    if output.printed_json(shown):
+        return
+    if removed:
         print_pages(shown.pages)
         output.print_next(shown.next_cursor)
     else:
@@ -70,7 +69,6 @@ def window(
     ] = None,
     form: Annotated[Format, typer.Option("--format", help="Output format.")] = Format.MARKDOWN,
     session: SessionOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Print the context window as the model sees it."""
     from memci.cli.pages.printing import hint_misspelt, print_window
@@ -78,29 +76,27 @@ def window(
     with connection.agent_of(agent) as memory:
         shown = memory.window(budget_tokens=budget, format=form, session_id=session)
     hint_misspelt(shown, agent, session)
-    output.print_json(shown) if as_json else print_window(shown)
+    output.print_answer(shown, print_window)
 
 
 def show(
     *,
     index: Annotated[str, typer.Argument(metavar="INDEX", help="A page, such as usr-12.")],
     agent: AgentOption,
-    as_json: JsonOption = False,
 ) -> None:
     """Print a page and its content, in any state."""
     from memci.cli.pages.printing import print_page
 
     with connection.agent_of(agent) as memory:
         page = memory.page(index)
-    output.print_json(page) if as_json else print_page(page)
+    output.print_answer(page, print_page)
 
 
-def pins(*, agent: AgentOption, as_json: JsonOption = False) -> None:
+def pins(*, agent: AgentOption) -> None:
     """List pinned texts and pages."""
     with connection.agent_of(agent) as memory:
         listed = memory.pins()
-    if as_json:
-        output.print_json(listed)
+    if output.printed_json(listed):
         return
     output.print_table(
         ("pin", "kind", "by", "text"),
@@ -131,7 +127,6 @@ def plan(
     ] = None,
     step: Annotated[int | None, typer.Option(min=1, help="Number of the step to update.")] = None,
     state: Annotated[StepState | None, typer.Option("--state", help="Its new state.")] = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Show or set the plan of a session."""
     if (step is None) is not (state is None) or (steps and step is not None):
@@ -143,8 +138,7 @@ def plan(
             shown = memory.update_plan(session, step=step, state=state)
         else:
             shown = memory.plan(session)
-    if as_json:
-        output.print_json(shown)
+    if output.printed_json(shown):
         return
     for each in shown.steps:
         output.say(f"{each.step}. {_MARKS[each.state]} {each.text}")
@@ -161,7 +155,6 @@ def migrate(
     clear: Annotated[
         bool, typer.Option("--clear", help="Remove copied texts from the former store.")
     ] = False,
-    as_json: JsonOption = False,
 ) -> None:
     """Copy all texts of notes to another page store; memci keeps running.
 
@@ -178,9 +171,7 @@ def migrate(
         source = open_page_store(former, settings, database, in_use=True)
         target = open_page_store(settings.page_store, settings, database)
         moved = _run(TextMigration(database, source, target), clear=clear)
-    if as_json:
-        output.print_json({"from": former, "to": settings.page_store, **asdict(moved)})
-    else:
+    if not output.printed_json({"from": former, "to": settings.page_store, **asdict(moved)}):
         _print_counts(moved, former, settings.page_store, clear=clear)
 
 
@@ -253,4 +244,4 @@ def _print_counts(moved: TextCounts, former: str, to: str, *, clear: bool) -> No
 
 
 for _command in (tree, window, show, pins, plan, migrate):
-    app.command()(_command)
+    app.command()(with_json(_command))

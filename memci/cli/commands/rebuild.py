@@ -8,8 +8,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memci.cli.connection import agent_of, why_still
-from memci.cli.options import AgentOption, JsonOption, TimeoutOption, WaitOption
-from memci.cli.output import confirm, counted, hint, print_json, print_rows, say, shortened
+from memci.cli.options import AgentOption, TimeoutOption, WaitOption
+from memci.cli.output import (
+    PRINTS_JSON,
+    confirm,
+    counted,
+    hint,
+    print_answer,
+    print_rows,
+    say,
+    shortened,
+)
 from memci.errors import InvalidInputError, MemciError, NotFoundError
 
 if TYPE_CHECKING:
@@ -26,7 +35,7 @@ _LISTED = 100
 _OPEN = frozenset({"building", "ready", "switching"})
 
 
-def rebuild(  # noqa: PLR0913 - each is an argument or option of the command
+def rebuild(
     *,
     agent: AgentOption,
     up_to: Annotated[
@@ -51,7 +60,6 @@ def rebuild(  # noqa: PLR0913 - each is an argument or option of the command
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
     wait: WaitOption = False,
     timeout: TimeoutOption = 3_600.0,
-    as_json: JsonOption = False,
 ) -> None:
     """Rebuild the network as a second one beside the current one.
 
@@ -66,17 +74,17 @@ def rebuild(  # noqa: PLR0913 - each is an argument or option of the command
         raise InvalidInputError("--up-to is for a new rebuild, not for --switch or --drop")
     with agent_of(agent) as memory:
         if compare:
-            _compare(memory, up_to, probe or [], timeout, as_json=as_json)
+            _compare(memory, up_to, probe or [], timeout)
             return
         if drop:
             rebuilt = memory.drop_rebuilt()
         elif switch:
-            rebuilt = _switch(memory, agent, timeout, yes=yes, as_json=as_json)
+            rebuilt = _switch(memory, agent, timeout, yes=yes)
         else:
             rebuilt = _get_or_begin(memory, up_to)
             if wait:
                 rebuilt = _wait(memory, timeout)
-    print_json(rebuilt) if as_json else _print_state(rebuilt)
+    print_answer(rebuilt, _print_state)
 
 
 def _get_or_begin(memory: Agent, up_to: int | None) -> EditionAnswer:
@@ -92,13 +100,11 @@ def _get_or_begin(memory: Agent, up_to: int | None) -> EditionAnswer:
     return rebuilt
 
 
-def _switch(
-    memory: Agent, agent: str, timeout_s: float, *, yes: bool, as_json: bool
-) -> EditionAnswer:
+def _switch(memory: Agent, agent: str, timeout_s: float, *, yes: bool) -> EditionAnswer:
     """Switch; ask first if the rebuilt network lacks memories of the current one."""
     lost = _dropped_by_switch(memory)
     if lost is not None:
-        if not as_json:
+        if not PRINTS_JSON.get():
             print_left_out(lost, memory.about().messages)
         if not yes:
             hint(f"`memci agents export --agent {agent}` saves a copy of the whole agent")
@@ -134,13 +140,11 @@ def _wait(memory: Agent, timeout_s: float) -> EditionAnswer:
     return memory.wait_rebuilt(timeout_s=timeout_s)
 
 
-def _compare(
-    memory: Agent, up_to: int | None, probes: list[str], timeout_s: float, *, as_json: bool
-) -> None:
+def _compare(memory: Agent, up_to: int | None, probes: list[str], timeout_s: float) -> None:
     _get_or_begin(memory, up_to)
     _wait(memory, timeout_s)
     comparison = memory.compare_rebuilt([each.split() for each in probes])
-    print_json(comparison) if as_json else print_comparison(comparison)
+    print_answer(comparison, print_comparison)
 
 
 def _print_state(rebuilt: EditionAnswer) -> None:

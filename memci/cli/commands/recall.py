@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from memci.cli.connection import agent_of, check_written
-from memci.cli.options import AgentOption, AsOfOption, JsonOption, UserOption
-from memci.cli.output import cell, counted, hint, hint_pending, print_json, say
+from memci.cli.options import AgentOption, AsOfOption, UserOption, id_option
+from memci.cli.output import cell, counted, hint, hint_pending, print_answer, printed_json, say
 from memci.domain.memory.recall import Miss, forgotten_entry, miss_entry
 from memci.language.detection import Language, language_of
 
@@ -35,13 +35,11 @@ def recall(  # noqa: PLR0913 - each is an argument or option of the command
     limit: Annotated[int, typer.Option(min=1, max=1000, help="Maximum number of memories.")] = 20,
     budget: Annotated[int | None, typer.Option(min=1, help="Maximum number of tokens.")] = None,
     session: Annotated[
-        str | None,
-        typer.Option(metavar="ID", help="Include the short-term memories of this session."),
+        str | None, id_option(help="Include the short-term memories of this session.")
     ] = None,
     user: UserOption = None,
     as_of: AsOfOption = None,
     text: Annotated[bool, typer.Option("--text", help="Print the text for a model.")] = False,
-    as_json: JsonOption = False,
 ) -> None:
     """Search memories, starting from the focus."""
     options: dict[str, Any] = {"relations": relation or [], "depth": depth, "limit": limit}
@@ -51,14 +49,13 @@ def recall(  # noqa: PLR0913 - each is an argument or option of the command
         if text:
             answer = memory.recall_text(keywords, **within_budget)
             check_written(agent, answer)
-            print_json(answer) if as_json else say(answer.text)
+            print_answer(answer, answer.text)
             if not answer.text and budget is not None:
                 hint(f"the results do not fit into {counted(budget, 'token')} (--budget)")
             return
         found = memory.recall(keywords, **within_budget)
         check_written(agent, found)
-        if as_json:
-            print_json(found)
+        if printed_json(found):
             return
         language = language_of(" ".join(keywords))
         if found.miss is Miss.OUT_OF_REACH:  # also beside forgotten memories

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -15,8 +15,8 @@ import typer
 
 from memci.cli.connection import agent_of, why_still
 from memci.cli.formats import FileFormat
-from memci.cli.options import AgentOption, JsonOption, TimeoutOption, WaitOption
-from memci.cli.output import counted, hint, listed, print_json, progress_bar, say
+from memci.cli.options import AgentOption, TimeoutOption, WaitOption, id_option
+from memci.cli.output import counted, hint, listed, printed_json, progress_bar, say
 from memci.domain.job import JobState
 from memci.errors import InvalidInputError, MemciError
 from memci.message import AppendLimits
@@ -35,19 +35,14 @@ def remember(
     *,
     file: Annotated[str, typer.Argument(metavar="FILE", help="A file, or - for standard input.")],
     agent: AgentOption,
-    session: Annotated[
-        str | None, typer.Option(metavar="ID", help="The session of the messages.")
-    ] = None,
-    user: Annotated[
-        str | None, typer.Option(metavar="ID", help="The user who talks with the agent.")
-    ] = None,
+    session: Annotated[str | None, id_option(help="The session of the messages.")] = None,
+    user: Annotated[str | None, id_option(help="The user who talks with the agent.")] = None,
     file_format: Annotated[
         FileFormat | None,
         typer.Option("--format", help="Format of the file (default: detected)."),
     ] = None,
     wait: WaitOption = False,
     timeout: TimeoutOption = 600.0,
-    as_json: JsonOption = False,
 ) -> None:
     """Store a conversation in an agent's memory.
 
@@ -68,7 +63,7 @@ def remember(
         awaited = sent.job_ids if wait and not still else []
         done = [memory.wait(job_id, timeout_s=timeout) for job_id in awaited]
     failed = [job.error or job.state for job in done if job.state is not JobState.DONE]
-    _print_result(sent, parsed, messages, waited=wait and not (failed or still), as_json=as_json)
+    _print_result(sent, parsed, messages, waited=wait and not (failed or still))
     if still:
         raise MemciError(f"not waiting for memories: {still}")
     if failed:
@@ -94,23 +89,31 @@ def _read(file: str, file_format: FileFormat | None) -> Parsed:
         raise InvalidInputError(f"{name}: {error}") from None
 
 
-def _send(memory: Agent, messages: list[dict[str, Any]], parsed: Parsed, **to: str | None) -> Sent:
+def _send(memory: Agent, messages: list[dict[str, Any]], parsed: Parsed, **to: Any) -> Sent:
+    """Send all messages but erased ones."""
     from memci.config.settings import load_settings
 
     limits = load_settings().append_limits
     check_sizes(parsed, limits)
+    sent = Sent()
     with progress_bar() as progress:
         bar = progress.add_task("sending", total=len(messages))
-        return send(
-            memory, messages, limits, **to, on_progress=lambda count: progress.advance(bar, count)
-        )
+        for batch in batches(messages, limits):
+            answer = memory.remember(batch, **to, skip_erased=True)
+            sent.accepted += answer.accepted
+            sent.duplicates += answer.duplicates
+            sent.erased += answer.erased
+            sent.seq = max(sent.seq, answer.seq)
+            if answer.job_id is not None and answer.accepted:
+                sent.job_ids.append(answer.job_id)
+            progress.advance(bar, len(batch))
+    return sent
 
 
 def _print_result(
-    sent: Sent, parsed: Parsed, messages: list[dict[str, Any]], *, waited: bool, as_json: bool
+    sent: Sent, parsed: Parsed, messages: list[dict[str, Any]], *, waited: bool
 ) -> None:
-    if as_json:
-        print_json(sent)
+    if printed_json(sent):
         return
     were = "was" if sent.duplicates == 1 else "were"
     known = f", {sent.duplicates} {were} stored before" if sent.duplicates else ""
@@ -207,26 +210,3 @@ def batches(
         left -= size
     if batch:
         yield batch
-
-
-def send(
-    memory: Agent,
-    messages: Sequence[dict[str, Any]],
-    limits: AppendLimits,
-    *,
-    session_id: str | None = None,
-    user_id: str | None = None,
-    on_progress: Callable[[int], None] = lambda _: None,
-) -> Sent:
-    """Send all messages but erased ones; call ``on_progress`` with the size of each batch."""
-    sent = Sent()
-    for batch in batches(messages, limits):
-        answer = memory.remember(batch, session_id=session_id, user_id=user_id, skip_erased=True)
-        sent.accepted += answer.accepted
-        sent.duplicates += answer.duplicates
-        sent.erased += answer.erased
-        sent.seq = max(sent.seq, answer.seq)
-        if answer.job_id is not None and answer.accepted:
-            sent.job_ids.append(answer.job_id)
-        on_progress(len(batch))
-    return sent

@@ -12,7 +12,7 @@ from memci.cli.connection import agent_of, check_written
 from memci.cli.output import (
     cell,
     hint_pending,
-    print_json,
+    print_answer,
     print_messages,
     print_table,
     say,
@@ -33,8 +33,7 @@ def search(  # noqa: PLR0913 - each is an argument or option of the command
     source: options.SourcesOption = None,
     channel: options.ChannelsOption = None,
     session: Annotated[
-        list[str] | None,
-        typer.Option(metavar="ID", help="Only messages of this session (repeatable)."),
+        list[str] | None, options.id_option(help="Only messages of this session (repeatable).")
     ] = None,
     user: options.UserOption = None,
     since: options.SinceOption = None,
@@ -50,7 +49,6 @@ def search(  # noqa: PLR0913 - each is an argument or option of the command
     explain: Annotated[
         bool, typer.Option("--explain", help="Print the analysis of the question and the scores.")
     ] = False,
-    as_json: options.JsonOption = False,
 ) -> None:
     """Search messages, memories, pages, pins, plans and documents."""
     filters = options.filters_of(
@@ -78,7 +76,7 @@ def search(  # noqa: PLR0913 - each is an argument or option of the command
     with agent_of(agent) as memory:
         found = memory.search(query, **request)
     check_written(agent, found)
-    print_json(found) if as_json else print_hits(found)
+    print_answer(found, print_hits)
 
 
 def print_hits(found: SearchAnswer) -> None:
@@ -124,7 +122,7 @@ def context(  # noqa: PLR0913 - each is an argument or option of the command
         int | None, typer.Option(min=0, max=200, help="Maximum number of recent interactions.")
     ] = None,
     session: Annotated[
-        str | None, typer.Option(metavar="ID", help="Session of the recent interactions.")
+        str | None, options.id_option(help="Session of the recent interactions.")
     ] = None,
     user: options.UserOption = None,
     k: Annotated[
@@ -136,7 +134,6 @@ def context(  # noqa: PLR0913 - each is an argument or option of the command
     now: options.NowOption = None,
     collection: options.CollectionsOption = None,
     record: options.RecordOption = None,
-    as_json: options.JsonOption = False,
 ) -> None:
     """Assemble the context of a model within a token budget."""
     from memci.cli.trials import append_question
@@ -150,7 +147,7 @@ def context(  # noqa: PLR0913 - each is an argument or option of the command
         "k": k,
         "sources": source,
         "channels": channel,
-        "as_of": as_of.isoformat() if as_of else None,
+        "as_of": as_of,
         "now": now,
         "collections": collection,
     }
@@ -158,10 +155,9 @@ def context(  # noqa: PLR0913 - each is an argument or option of the command
         answer = memory.context(query, budget_tokens=budget, **request)
     check_written(agent, answer)
     if record is not None:
-        append_question(
-            record, agent, query, budget_tokens=budget, receipt_id=answer.receipt_id, **request
-        )
-    print_json(answer) if as_json else print_context(answer)
+        asked = {"agent": agent, "query": query, "budget_tokens": budget, **request}
+        append_question(record, **asked, receipt_id=answer.receipt_id)
+    print_answer(answer, print_context)
 
 
 def print_context(answer: ContextAnswer) -> None:

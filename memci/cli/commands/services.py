@@ -6,8 +6,7 @@ from typing import Annotated
 import typer
 
 from memci.cli.connection import read_settings
-from memci.cli.options import JsonOption
-from memci.cli.output import print_json, working
+from memci.cli.output import print_answer, working
 
 
 def demo(
@@ -42,7 +41,7 @@ def up() -> None:
     raise typer.Exit(run_everything(read_settings()))
 
 
-def doctor(*, as_json: JsonOption = False) -> None:
+def doctor() -> None:
     """Check the installation, and print each problem with a solution.
 
     Exit code 1: there is a problem.
@@ -52,8 +51,5 @@ def doctor(*, as_json: JsonOption = False) -> None:
 
     with working("checking this machine, its servers and the workers"):
         findings = examine()
-    if as_json:
-        print_json({"findings": findings})
-    else:
-        print_findings(findings)
+    print_answer({"findings": findings}, lambda found: print_findings(found["findings"]))
     raise typer.Exit(1 if any_wrong(findings) else 0)

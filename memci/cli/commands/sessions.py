@@ -5,16 +5,12 @@ from typing import Annotated, Literal
 import typer
 
 from memci.cli.connection import agent_of
-from memci.cli.options import AgentOption, CursorOption, JsonOption, LimitOption, SessionOption
-from memci.cli.output import print_json, print_list, print_next, say
+from memci.cli.options import AgentOption, CursorOption, LimitOption, SessionOption, id_option
+from memci.cli.output import print_answer, print_list, print_next, printed_json, say
 
 
 def list_sessions(
-    *,
-    agent: AgentOption,
-    limit: LimitOption = 100,
-    cursor: CursorOption = None,
-    as_json: JsonOption = False,
+    *, agent: AgentOption, limit: LimitOption = 100, cursor: CursorOption = None
 ) -> None:
     """List an agent's sessions."""
     with agent_of(agent) as memory:
@@ -30,36 +26,31 @@ def list_sessions(
         }
         for each in listed.sessions
     )
-    print_list(listed, rows, as_json=as_json)
+    print_list(listed, rows)
 
 
 def end(
     *,
     session: Annotated[str, typer.Argument(metavar="ID", help="The session.")],
     agent: AgentOption,
-    as_json: JsonOption = False,
 ) -> None:
     """End a session: its short-term memories are judged, and its summary is completed."""
     with agent_of(agent) as memory:
         ended = memory.end_session(session)
-    print_json(ended) if as_json else say(f"session {session} has ended, at seq {ended.seq}")
+    print_answer(ended, f"session {session} has ended, at seq {ended.seq}")
 
 
 def summaries(
     *,
     agent: AgentOption,
-    session: Annotated[
-        str | None, typer.Option(metavar="ID", help="Only the summary of this session.")
-    ] = None,
+    session: Annotated[str | None, id_option(help="Only the summary of this session.")] = None,
     limit: LimitOption = 100,
     cursor: CursorOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Show the summaries of an agent's sessions."""
     with agent_of(agent) as memory:
         listed = memory.summaries(session_id=session, limit=limit, cursor=cursor)
-    if as_json:
-        print_json(listed)
+    if printed_json(listed):
         return
     for each in listed.summaries:
         name = "(no session)" if each.session_id is None else each.session_id
@@ -80,18 +71,15 @@ def handover(
     *,
     agent: AgentOption,
     session: SessionOption = None,
-    user: Annotated[
-        str | None, typer.Option(metavar="ID", help="Only what this user may see.")
-    ] = None,
+    user: Annotated[str | None, id_option(help="Only what this user may see.")] = None,
     budget: Annotated[int | None, typer.Option(min=1, help="Maximum number of tokens.")] = None,
     form: Annotated[
         Literal["markdown", "text"], typer.Option("--format", help="Output format.")
     ] = "markdown",
-    as_json: JsonOption = False,
 ) -> None:
     """Write what another agent needs to continue a session."""
     with agent_of(agent) as memory:
         answer = memory.handover(
             session_id=session, user_id=user, budget_tokens=budget, format=form
         )
-    print_json(answer) if as_json else say(answer.text.rstrip("\n"))
+    print_answer(answer, answer.text.rstrip("\n"))

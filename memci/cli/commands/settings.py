@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
 from memci.cli.connection import read_settings
-from memci.cli.options import JsonOption
-from memci.cli.output import hint, print_json, print_list, say, working
+from memci.cli.output import hint, print_answer, print_list, printed_json, say, working
 from memci.errors import InvalidInputError, NotFoundError
 
 if TYPE_CHECKING:
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
     from memci.storage.session import Database
 
 
-def show(*, as_json: JsonOption = False) -> None:
+def show() -> None:
     """Print every setting, and where its value comes from. Secrets are not printed."""
     from memci.config.effective import effective_settings
 
     read_settings()  # names misspelt settings
     found = effective_settings()
     rows = ({"setting": each.name, "value": each.value, "from": each.source} for each in found)
-    print_list(found, rows, as_json=as_json)
+    print_list(found, rows)
 
 
-def env(*, as_json: JsonOption = False) -> None:
+def env() -> None:
     """Print the addresses of broker and database: eval "$(memci settings env)".
 
     The configured addresses, or those of the embedded servers of a running `memci up`. They
@@ -51,8 +51,7 @@ def env(*, as_json: JsonOption = False) -> None:
         # Without SQLAlchemy's driver, which psql rejects.
         "MEMCI_DATABASE_URL": scheme.partition("+")[0] + separator + rest,
     }
-    if as_json:
-        print_json(found)
+    if printed_json(found):
         return
     for name, value in found.items():
         sys.stdout.write(f"export {name}={shlex.quote(value)}\n")
@@ -74,7 +73,6 @@ def new_api_key(
         ),
     ] = "*",
     scope: Annotated[_Scope, typer.Option(help="What the key permits.")] = "read",
-    as_json: JsonOption = False,
 ) -> None:
     """Create a key and print it once; MEMCI_API_KEYS gets only its hash.
 
@@ -95,8 +93,7 @@ def new_api_key(
     except ValidationError as error:
         raise InvalidInputError(describe_faults(error)) from None
     entries = [each.model_dump(mode="json") for each in (*known, entry)]
-    if as_json:
-        print_json({"key": key, "entry": entries[-1], "api_keys": entries})
+    if printed_json({"key": key, "entry": entries[-1], "api_keys": entries}):
         return
     say(key)
     hint("this key is shown once: give it to its user, who sends it as 'Authorization: Bearer …'")
@@ -126,7 +123,6 @@ def compare(
     limit: Annotated[
         int, typer.Option("--limit", min=0, help="Maximum of differing questions to show.")
     ] = 10,
-    as_json: JsonOption = False,
 ) -> None:
     """Compare two settings on recorded questions.
 
@@ -148,7 +144,7 @@ def compare(
         found = _run_trials(
             url, sides, lambda database: recorded or _past_questions(database, agent or "", last)
         )
-    print_json(found) if as_json else print_trials(found, most=limit)
+    print_answer(found, partial(print_trials, most=limit))
 
 
 def _past_questions(database: Database, agent_id: str, last: int) -> list[RecordedQuestion]:
@@ -190,10 +186,10 @@ def _check_options(side: TrialSide, path: Path, questions: list[RecordedQuestion
     """Raise ``InvalidInputError`` for options that are invalid for one of the questions."""
     from pydantic import ValidationError
 
-    from memci.cli.trials import first_fault
+    from memci.schemas.problems import describe_faults
 
     for question in questions:
         try:
             side.request(question)
         except ValidationError as error:
-            raise InvalidInputError(f"{path}: [request] {first_fault(error)}") from None
+            raise InvalidInputError(f"{path}: [request] {describe_faults(error)}") from None

@@ -36,11 +36,7 @@ def tools(
 _TIMEOUT_S = 5.0
 
 
-def mcp(
-    *,
-    agent: AgentOption,
-    session: SessionOption = None,
-) -> None:
+def mcp(*, agent: AgentOption, session: SessionOption = None) -> None:
     """Serve an agent's tools and window over MCP.
 
     Uses stdin and stdout. Clients such as Claude Desktop start this command. It needs a running

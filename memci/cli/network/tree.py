@@ -15,7 +15,6 @@ from memci.cli.output import (
     cell,
     console,
     counted,
-    hint,
     print_cut,
     printable,
     shortened,
@@ -142,8 +141,6 @@ def print_tree(network: NetworkAnswer, depth: int) -> None:
     lines += [line for tree in unreachable for line in _lines(tree)]
     for line in lines:
         print_cut(screen, line)
-    if left_out := left_out_note(network):
-        hint(f"{left_out}: --limit shows more")
 
 
 def headline(network: NetworkAnswer) -> str:

@@ -12,8 +12,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from memci.cli.connection import agent_of
-from memci.cli.options import AgentOption, JsonOption, SessionOption
-from memci.cli.output import print_json
+from memci.cli.options import AgentOption, SessionOption, with_json
+from memci.cli.output import printed_json
 from memci.domain.pages.window_text import Format
 from memci.errors import InvalidInputError
 
@@ -46,7 +46,7 @@ FormatOption = Annotated[Format, typer.Option("--format", help="Format of the mo
 
 
 _COMMON = (("agent", AgentOption, Parameter.empty), ("session", SessionOption, None),
-         ("form", FormatOption, Format.MARKDOWN), ("as_json", JsonOption, False))  # fmt: skip
+         ("form", FormatOption, Format.MARKDOWN))  # fmt: skip
 
 
 def tool_command(tool: Tool) -> Callable[..., None]:
@@ -55,9 +55,7 @@ def tool_command(tool: Tool) -> Callable[..., None]:
 
     arguments = arguments_of(tool)
 
-    def command(
-        *, agent: str, session: str | None, form: Format, as_json: bool, **given: Any
-    ) -> None:
+    def command(*, agent: str, session: str | None, form: Format, **given: Any) -> None:
         from memci.cli.pages.printing import hint_misspelt, print_answer
 
         values = {
@@ -67,7 +65,8 @@ def tool_command(tool: Tool) -> Callable[..., None]:
         }
         with agent_of(agent) as memory:
             answer = getattr(memory, tool.name)(**values, session_id=session, format=form)
-        print_json(answer) if as_json else print_answer(tool, answer)
+        if not printed_json(answer):
+            print_answer(tool, answer)
         hint_misspelt(answer, agent, session)
 
     parameters = [
@@ -128,7 +127,9 @@ def _commands_of_tools() -> MutableMapping[str, Any]:
     made = typer.Typer(rich_markup_mode=None, add_completion=False)
     for tool in TOOLS:
         if tool.about is About.PAGES:
-            made.command(tool.name.replace("_", "-"), cls=ToolCommand)(tool_command(tool))
+            made.command(tool.name.replace("_", "-"), cls=ToolCommand)(
+                with_json(tool_command(tool))
+            )
     group: Any = typer.main.get_command(made)
     commands: MutableMapping[str, Any] = group.commands
     return commands

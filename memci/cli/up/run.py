@@ -7,7 +7,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from memci import __version__, embedded
-from memci.cli.output import console
+from memci.cli.output import say
 from memci.cli.up.addresses import PARTS, Addresses, choose_addresses
 from memci.cli.up.part import Part, PartLog, Readiness
 from memci.cli.up.supervisor import INTERRUPTED, Interrupts, Observer, Supervisor, open_board
@@ -93,15 +93,15 @@ def _servers(settings: Settings) -> Iterator[Servers | None]:
         settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         yield None
         return
-    _say(f"starting PostgreSQL and Redis in {settings.data_dir} …")
+    say(f"starting PostgreSQL and Redis in {settings.data_dir} …")
     left_over = embedded.servers_of(settings.data_dir)
     adopted_pids = {left_over.postgres.pid, left_over.redis.pid} - {None}
     with embedded.own(settings.data_dir) as servers:
         for server in (servers.postgres, servers.redis):
             adopted = " · was running, and is adopted" if server.pid in adopted_pids else ""
-            _say(f"{server.name:<9} {'ready':<10} 127.0.0.1:{server.port}{adopted}")
+            say(f"{server.name:<9} {'ready':<10} 127.0.0.1:{server.port}{adopted}")
         yield servers
-        _say("stopping PostgreSQL and Redis …")
+        say("stopping PostgreSQL and Redis …")
 
 
 def _run(
@@ -120,7 +120,7 @@ def _run(
     ]
     readiness = Readiness(addresses, urls.broker_url, ("memci", password))
     for line in _headline(settings, addresses, where, logs):
-        _say(line)
+        say(line)
     with open_board(parts) as board:
         supervisor = Supervisor(parts, Observer(readiness, servers), board, interrupts)
         return supervisor.run(f"memci is ready at {addresses.api_url} · Ctrl-C stops everything")
@@ -136,7 +136,3 @@ def _headline(settings: Settings, addresses: Addresses, where: str, logs: Path) 
         f"keys      {keys or 'none: only programs of this machine are served'}",
         *([f"open      {addresses.exposure_warning}"] if addresses.exposure_warning else []),
     ]
-
-
-def _say(text: str) -> None:
-    console().print(text, soft_wrap=True)

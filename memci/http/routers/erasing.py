@@ -35,7 +35,9 @@ def erase_messages(
     """
     runtime = call.runtime
     database, store = runtime.database, runtime.page_store
-    which = ErasureSelection.of(body)
+    which = ErasureSelection(
+        body.message_ids or (), body.session_id, body.page_indexes or (), body.pins or ()
+    )
     if body.query is not None:
         words = Words.of(body.query, runtime.models.lexicon)
         found = find_pages(database, store, agent, words, most=body.k)
@@ -108,18 +110,15 @@ async def import_agent(agent: AgentId, call: Call) -> ImportAnswer:
     """
     runtime = call.runtime
     async with uploaded(call, max_bytes=MAX_ARCHIVE_BYTES) as file:
-
-        def run() -> ImportAnswer:
-            return transfer.run(
-                runtime.database,
-                runtime.page_store,
-                runtime.wakeups,
-                agent,
-                file,
-                max_bytes=MAX_ARCHIVE_BYTES,
-            )
-
-        return await run_in_threadpool(run)
+        return await run_in_threadpool(
+            transfer.run,
+            runtime.database,
+            runtime.page_store,
+            runtime.wakeups,
+            agent,
+            file,
+            max_bytes=MAX_ARCHIVE_BYTES,
+        )
 
 
 def _chunks(file: IO[bytes]) -> Iterator[bytes]:

@@ -26,14 +26,12 @@ def check(runtime: Runtime) -> dict[str, str]:
         "broker": lambda: check_broker(runtime.celery),
         "migrations": lambda: check_migrations(runtime.database),
     }
-    results = {}
+    results = dict.fromkeys(checks, OK)
     for name, ask in checks.items():
         try:
             ask()
         except MemciError as error:
             results[name] = str(error)
-        else:
-            results[name] = OK
     return results
 
 

@@ -246,9 +246,7 @@ class _Pages:
         size = _PAGE_SIZE if self._left is None else min(_PAGE_SIZE, self._left)
         if size <= 0:
             return {}
-        after = None
-        if last is not None:
-            after = {"thread": last.thread, "namespace": last.namespace, "id": last.id}
+        after = last and last.model_dump(include={"thread", "namespace", "id"})
         return {**self._search, "after": after, "limit": size}
 
 

@@ -1,6 +1,5 @@
 """Reads the items and checkpoints of agent frameworks."""
 
-import base64
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
@@ -159,27 +158,10 @@ def find(
 
 
 def _checkpoint(connection: Connection, agent_id: str, row: Any) -> frameworks.CheckpointOut:
-    values = stored.values_of(connection, agent_id, row)
-    writes = stored.writes_of(connection, agent_id, row)
-    return frameworks.CheckpointOut(
-        thread=row.thread,
-        namespace=row.namespace,
-        id=row.id,
-        parent=row.parent,
-        checkpoint=frameworks.TypedOut(kind=row.kind, body=_text(row.body)),
-        values=[
-            frameworks.ChannelValueOut(channel=each.channel, kind=each.kind, body=_text(each.body))
-            for each in values
-        ],
-        writes=[
-            frameworks.PendingWriteOut(
-                task_id=each.task_id, channel=each.channel, kind=each.kind, body=_text(each.body)
-            )
-            for each in writes
-        ],
-        metadata=row.metadata,
-    )
-
-
-def _text(body: bytes) -> str:
-    return base64.b64encode(body).decode()
+    fields = {
+        **row._mapping,  # noqa: SLF001 - SQLAlchemy's public name
+        "checkpoint": row,
+        "values": stored.values_of(connection, agent_id, row),
+        "writes": stored.writes_of(connection, agent_id, row),
+    }
+    return frameworks.CheckpointOut.model_validate(fields, from_attributes=True)

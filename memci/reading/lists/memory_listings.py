@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any, Literal
 
 from memci.api_keys import is_for
-from memci.domain.documents import collection_owner, is_collection, unknown_owner
+from memci.domain.documents import collection_owner
 from memci.domain.memory.node import RemovalReason
 from memci.domain.memory.parameters import MemoryParameters
 from memci.errors import NotFoundError
@@ -30,10 +30,10 @@ from memci.schemas.sessions import (
     SummaryList,
     VersionAnswer,
 )
-from memci.storage.agents import is_there, parameters_of, snapshot_of
+from memci.storage.agents import parameters_of, snapshot_of
 from memci.storage.documents import (
+    check_owner_there,
     find_document,
-    is_collection_there,
     list_collections,
     list_documents,
 )
@@ -47,7 +47,6 @@ from memci.storage.reading.nodes import (
     read_node,
     versions_of,
 )
-from memci.storage.session import Connection
 from memci.storage.sessions import list_sessions
 from memci.storage.summaries import list_summaries
 
@@ -168,7 +167,7 @@ class MemoryListings(cursors.Listing):
         """List documents by id; raises ``NotFoundError`` for an unknown owner."""
         (after,) = cursors.place_after(cursor)
         with self.database.agent_snapshot(owner) as connection:
-            _check(connection, owner)
+            check_owner_there(connection, owner)
             rows = list_documents(connection, owner, prefix=prefix, after=after, limit=limit + 1)
         page, following = cursors.page_of(rows, limit, lambda row: row.id)
         return DocumentList(documents=[*page], next_cursor=following)
@@ -176,7 +175,7 @@ class MemoryListings(cursors.Listing):
     def document(self, owner: str, document_id: int) -> DocumentOut:
         """Return one document, or raise ``NotFoundError``."""
         with self.database.agent_snapshot(owner) as connection:
-            _check(connection, owner)
+            check_owner_there(connection, owner)
             found = find_document(connection, owner, document_id)
         if found is None:
             raise NotFoundError("there is no such document; it may have been removed")
@@ -223,9 +222,3 @@ def _version_state(
     if row["reason"] == "superseded":
         return "superseded"
     return removed or "current"
-
-
-def _check(connection: Connection, owner: str) -> None:
-    exists = is_collection_there if is_collection(owner) else is_there
-    if not exists(connection, owner):
-        raise unknown_owner(owner)

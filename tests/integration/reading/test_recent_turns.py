@@ -10,6 +10,7 @@ import pytest
 from memci.domain.search.candidate import Source
 from memci.message import Role
 from memci.reading.context import ContextReader
+from memci.reading.deferred_writes import ReadActivity
 from memci.reading.lists.listings import Listings
 from memci.schemas.reads import ContextAnswer, ContextRequest
 from tests.support.lists import assemble, check, sections
@@ -205,8 +206,11 @@ def test_a_summary_repeats_no_text_of_the_context(
     assert sections(kept) == ["summary", "recent"]
 
 
-def test_turns_without_room_are_summarised(reader: Reader, alice: Stored):
+def test_turns_without_room_are_summarised(
+    reader: Reader, alice: Stored, monkeypatch: pytest.MonkeyPatch
+):
     calls: list[tuple[str, str | None]] = []
+    monkeypatch.setattr(ReadActivity, "want_summary", lambda _, *each: calls.append(each))
     for turn in range(8):
         alice.say(f"Question {turn}: " + "how is the weather at the old harbour? " * 8,
                   session="now")  # fmt: skip
@@ -215,7 +219,7 @@ def test_turns_without_room_are_summarised(reader: Reader, alice: Stored):
     def read(budget: int, *others: Source) -> ContextAnswer:
         sources = (Source.CHAT, *others)
         request = ContextRequest(session_id="now", budget_tokens=budget, sources=sources)
-        return ContextReader(*reader.parts, lambda *each: calls.append(each)).run("alice", request)
+        return ContextReader(*reader.parts).run("alice", request)
 
     assert sections(read(2_000, Source.SUMMARY)) == ["recent"]
     # Without the source `summary` none is requested.

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
+from memci.cli.commands.network import show_network
 from memci.cli.network.tree import TreeNode, dot_of, print_tree, quoted, trees_of
 from memci.schemas.network import NetworkAnswer
 from tests.support.examples import examples
@@ -115,7 +116,7 @@ def test_omitted_dangling_links_nodes_and_links_are_counted(
     capsys: pytest.CaptureFixture[str],
 ):
     answer = network([node(1)], [link(1, 10 + each, dangling=True) for each in range(8)], (3, 1))
-    print_tree(answer, 4)
+    show_network(answer, 4, as_dot=False)
     out, err = capsys.readouterr()
     assert out.count("forgotten: a hint") == 5
     assert "… 3 more links to what is forgotten" in out
