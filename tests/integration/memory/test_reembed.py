@@ -135,7 +135,7 @@ def test_items_of_programs_get_new_vectors_too(ada, model: str):
     rebuild.run(ada.database, embedder)
     run_next(ada, batch=2 * len(TEXTS) + 2)
     kinds = ada.rows(
-        "SELECT kind FROM job WHERE agent_id = %s AND state = 'queued' ORDER BY ordinal"
+        "SELECT kind FROM job WHERE agent_id = %s AND state = 'queued' AND source = 'reembed'"
     )
     assert [row.kind for row in kinds] == [JobKind.INDEX_ITEMS]
     assert index_items(ada) == 8
