@@ -23,7 +23,13 @@ _DATA = TaskData("keywords")
 _NO_NOUN_ENDING = _DATA.pattern("no_noun_ending", flags=0)
 _NOUN_BEFORE = _DATA.pattern("noun_before")
 _NO_NOUN_BEFORE = _DATA.pattern("no_noun_before")
-_NO_THING = _DATA.words("no_thing", Language.ENGLISH)
+_NO_NOUNS = _DATA.words("no_thing", Language.ENGLISH).union(
+    word_lists.ENGLISH_TIMES,
+    word_lists.ENGLISH_EXCLAMATIONS,
+    word_lists.ENGLISH_NOT_NOUNS,
+    word_lists.ENGLISH_OPENING_ADJECTIVES,
+)
+_DESCRIBES = word_lists.ENGLISH_OPENING_ADJECTIVES | word_lists.ENGLISH_KIN
 _CUT_WRONGLY = _DATA.pattern("cut_wrongly")
 _NO_CHINESE_THING = word_lists.CHINESE_NO_NAMES | _DATA.words("no_thing", Language.CHINESE)
 _LONGEST_DETERMINER = 8
@@ -145,24 +151,13 @@ def _noun_likelihood(text: str, word: Word, *, of_many: bool = True) -> float:
 
 
 def _only_describes(key: str) -> bool:
-    return (
-        key in word_lists.ENGLISH_OPENING_ADJECTIVES
-        or key in word_lists.ENGLISH_KIN
-        or key.endswith("ly")
-    )
+    return key in _DESCRIBES or key.endswith("ly")
 
 
 def _is_no_noun(key: str) -> bool:
     """Return True for verbs, adjectives, exclamations and words of time."""
-    return (
-        key in word_lists.ENGLISH_TIMES
-        or key in _NO_THING
-        or key in word_lists.ENGLISH_EXCLAMATIONS
-        or key in word_lists.ENGLISH_NOT_NOUNS
-        or key in word_lists.ENGLISH_OPENING_ADJECTIVES
-        or key.removesuffix("s") in word_lists.ENGLISH_NOT_NOUNS
-        or is_interjection(key)
-    )
+    is_other = key in _NO_NOUNS or key.removesuffix("s") in word_lists.ENGLISH_NOT_NOUNS
+    return is_other or is_interjection(key)
 
 
 def _noun_score(word: Word) -> float:

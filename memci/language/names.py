@@ -43,6 +43,8 @@ _ABSTRACT = _DATA.pattern("abstract", flags=0)
 _INTERJECTION = re.compile(r"(.)\1\1|^(?:[ah]+|[oh]+|[hm]+|[aw]+)$", re.IGNORECASE)
 _OPENS_NAMES = _DATA.words("opens_names")
 _OPENS_TITLES = _DATA.words("opens_titles")
+# Of adjectives, "New York", "Great Ormond Street", "Big Ben" begin with others.
+_NEVER_IN_NAMES = word_lists.ENGLISH_OPENING_ADJECTIVES - {"new", "great", "little", "big", "old"}
 _TITLE_WORDS = 3  # "My Friend called" is no title
 _USUAL_ADVERB = 9.0  # rarity below which the stem of a word in -ly shows that it is an adverb
 
@@ -122,15 +124,7 @@ def _is_person(word: str) -> bool:
 def _only_describes(word: str) -> bool:
     """Return True for a usual adjective, adverb or participle before a name."""
     lower = word.lower()
-    if lower in word_lists.ENGLISH_OPENING_ADJECTIVES and lower not in (
-        "new",
-        "great",
-        "little",
-        "big",
-        "old",
-    ):
-        return True
-    return _is_participle(word) or _is_adverb(lower)
+    return lower in _NEVER_IN_NAMES or _is_participle(word) or _is_adverb(lower)
 
 
 def _is_adverb(lower: str) -> bool:

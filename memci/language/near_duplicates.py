@@ -88,7 +88,6 @@ class _Reducer:
         self.tokens: list[str] = []
         self.stresses = 0
         self.opening = True  # no token of this clause yet
-        self.first = ""  # the clause's first token
         self.negated = False
 
     def take(self, place: int) -> None:
@@ -109,8 +108,6 @@ class _Reducer:
         answered = self.opening and self.tokens
         if answered and (self.tokens[-1] in _ANSWERS or self.tokens[-2:] == ["没", "有"]):
             self.tokens.append(",")
-        if self.opening:
-            self.first = word
         self.opening = word == "?"
         self.negated = self.negated or word in _NEGATIONS
         self.tokens.append(word)
@@ -125,6 +122,4 @@ class _Reducer:
             return True
         if word == "的" and ends and self.tokens and self.tokens[-1] in _PRONOUNS:
             return False  # "that is mine" is not "that is me"
-        if word == "吧":  # polite at the end of a request, else a guess or a proposal
-            return ends and self.first in {"把", "帮", "给"} and "了" not in self.tokens
         return word in _SOUNDS

@@ -11,13 +11,12 @@ from uuid import UUID, uuid4, uuid5
 
 from sqlalchemy import Connection
 
-from memci.domain.agent_id import no_agent
 from memci.domain.job import JobKind, JobSource, JobState
 from memci.domain.memory.network_edition import EditionState
 from memci.errors import NotFoundError
 from memci.queue import mailbox
 from memci.schemas.network_editions import EditionAnswer, StepJob
-from memci.storage.agents import IS_AGENT, IS_THERE
+from memci.storage.agents import IS_THERE, is_there
 from memci.storage.erasure.erase import agents_without_erasure, wait_for_erasure
 from memci.storage.network.network_editions import last_edition, replayed
 from memci.storage.session import Database
@@ -59,20 +58,6 @@ def request_naming(connection: Connection, agent_id: str, first_seq: int, last_s
     return connection.exec_driver_sql(_REQUEST_NAMING, values).rowcount == 1
 
 
-_SUBMIT_OF_READ = f"""
-WITH idle AS (
-    SELECT agent_id FROM lane WHERE agent_id = %(agent)s AND {IS_THERE}
-        AND NOT EXISTS (SELECT FROM job WHERE job.agent_id = %(agent)s AND state = 'queued'
-            AND kind = %(kind)s::text)
-    FOR UPDATE SKIP LOCKED),
-woken AS (
-    UPDATE lane SET wake_at = coalesce(wake_at, clock_timestamp())
-    FROM idle WHERE lane.agent_id = idle.agent_id)
-INSERT INTO job (agent_id, id, kind, payload, source)
-SELECT agent_id, %(id)s, %(kind)s::text, '{{}}', %(source)s FROM idle
-"""  # noqa: S608 - constants of this package
-
-
 def request_naming_by_read(database: Database, agent_id: str, unsettled: int) -> bool:
     """Submit the job that names pages if many unsettled messages make reads slow.
 
@@ -89,9 +74,13 @@ def request_indexing_by_read(database: Database, agent_id: str) -> None:
 
 def _submit_of_read(database: Database, agent_id: str, kind: str) -> bool:
     """Submit a job unless one waits or the lane is locked; the sweep wakes a worker."""
-    values = {"agent": agent_id, "id": uuid4(), "kind": kind, "source": JobSource.HTTP}
     with database.agent_transaction(agent_id, durable=False) as connection:
-        return connection.exec_driver_sql(_SUBMIT_OF_READ, values).rowcount == 1
+        if not mailbox.lock_idle(connection, agent_id):
+            return False
+        _, is_new = mailbox.submit_once(connection, agent_id, kind, JobSource.HTTP)
+        if is_new:
+            mailbox.mark_woken(connection, agent_id)
+        return is_new
 
 
 def request_indexing(connection: Connection, agent_id: str) -> bool:
@@ -103,28 +92,18 @@ def request_indexing(connection: Connection, agent_id: str) -> bool:
     return is_new and woken
 
 
-_LANE_EXISTS = f"SELECT FROM lane WHERE agent_id = %s AND {IS_THERE}"
-_LOCK_LANE = f"{_LANE_EXISTS} FOR NO KEY UPDATE SKIP LOCKED"
-
-
 def request_link_drop(connection: Connection, agent_id: str, targets: Iterable[int]) -> bool:
     """Submit the removal of links to these forgotten nodes (M15).
 
     Returns False, with nothing submitted, while the lane is locked. Keeps the lane locked until
     the transaction ends, so nothing else may wait in it. Publishes no wakeup: the sweep does.
     """
-    if connection.exec_driver_sql(_LOCK_LANE, (agent_id,)).first() is None:
+    if not mailbox.lock_idle(connection, agent_id):
         # An agent that was erased meanwhile has no links, and gets no work (M25).
-        return connection.exec_driver_sql(_LANE_EXISTS, (agent_id,)).first() is None
+        return not is_there(connection, agent_id)
     payload = {"targets": sorted(targets)}
     mailbox.submit_once(connection, agent_id, JobKind.DROP_LINKS, JobSource.READ, payload)
     return True
-
-
-_WAKE = f"""
-UPDATE lane SET wake_at = coalesce(wake_at, clock_timestamp())
-WHERE agent_id = %s AND {IS_AGENT} RETURNING wake_at >= now()
-"""  # noqa: S608 - a constant of this module
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,12 +117,10 @@ class ConsolidationRequest:
 
 def request_consolidation(connection: Connection, agent_id: str) -> ConsolidationRequest:
     """Submit the job unless one waits; ``NotFoundError`` for no agent."""
-    woken = connection.exec_driver_sql(_WAKE, (agent_id,)).scalar()
-    if woken is None:
-        raise no_agent(agent_id)
+    woken = mailbox.lock_agent(connection, agent_id)
     kind, source = JobKind.CONSOLIDATE, JobSource.HTTP
     job_id, is_new = mailbox.submit_once(connection, agent_id, kind, source)
-    return ConsolidationRequest(job_id, coalesced=not is_new, woken=bool(woken))
+    return ConsolidationRequest(job_id, coalesced=not is_new, woken=woken)
 
 
 # Jobs that restore a node have ids of this name space: requested twice, there is one job.
@@ -262,10 +239,16 @@ def request_reembedding_of(connection: Connection, change: int, agent_id: str) -
 
 
 def _submit_reembedding(connection: Connection, change: int, agents: Sequence[str]) -> int:
-    """Submit the jobs of the agents that exist; an erasure has to wait for this transaction."""
-    ids = [uuid5(_REEMBED_NAMESPACE, f"{change}\0{agent_id}") for agent_id in agents]
-    values = (JobKind.REEMBED, JobSource.REEMBED, list(agents), ids)
-    return connection.exec_driver_sql(_SUBMIT_REEMBEDDING, values).rowcount
+    """Submit the jobs of the agents that exist; return for how many agents.
+
+    An erasure has to wait for this transaction.
+    """
+    submitted = 0
+    for kind in (JobKind.REEMBED, JobKind.INDEX_ITEMS):  # items lose their vectors first
+        ids = [uuid5(_REEMBED_NAMESPACE, f"{change}\0{kind}\0{agent_id}") for agent_id in agents]
+        values = (kind, JobSource.REEMBED, list(agents), ids)
+        submitted = connection.exec_driver_sql(_SUBMIT_REEMBEDDING, values).rowcount
+    return submitted
 
 
 def reembedding_left(connection: Connection) -> ReembeddingLeft:

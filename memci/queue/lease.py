@@ -72,6 +72,11 @@ _FREE = f"{IS_FREE} AND (not_before IS NULL OR not_before <= now())"
 
 # As many threads as a lane worker has. Where few lanes are due, each thread takes its share.
 _SHARERS = 8
+_TAKE_DUE = """
+UPDATE lane SET fence = fence + 1, lease_owner = %(nonce)s, {due_at} = NULL,
+    lease_until = now() + %(lease_ms)s * interval '1 ms'
+FROM due WHERE lane.agent_id = due.agent_id RETURNING lane.agent_id, fence, due.since
+"""
 # First the lane that the wakeup names, then those that have waited longest. The name is a hint.
 _CLAIM = f"""
 WITH waiting AS (
@@ -89,12 +94,7 @@ oldest AS (
     FOR UPDATE SKIP LOCKED),
 due AS (
     SELECT * FROM named UNION SELECT * FROM oldest WHERE {{others}}),
-taken AS (
-    UPDATE lane
-    SET fence = fence + 1, lease_owner = %(nonce)s, {{due_at}} = NULL,
-        lease_until = now() + %(lease_ms)s * interval '1 ms'
-    FROM due WHERE lane.agent_id = due.agent_id
-    RETURNING lane.agent_id, fence, due.since)
+taken AS ({_TAKE_DUE})
 SELECT agent_id, fence, since, lanes FROM waiting LEFT JOIN taken ON true
 """  # noqa: S608 - a constant of this module
 _CLAIM_DUE = _CLAIM.format(due_at="wake_at", others="true")
@@ -113,11 +113,7 @@ WITH due AS (
         (SELECT agent_id FROM lane
          WHERE {{due_at}} IS NOT NULL AND {_FREE} ORDER BY {{due_at}} LIMIT 1))
     FOR UPDATE)
-UPDATE lane
-SET fence = fence + 1, lease_owner = %(nonce)s, {{due_at}} = NULL,
-    lease_until = now() + %(lease_ms)s * interval '1 ms'
-FROM due WHERE lane.agent_id = due.agent_id
-RETURNING lane.agent_id, fence, due.since
+{_TAKE_DUE}
 """  # noqa: S608 - a constant of this module
 # Makes the lane of an agent whose first message came over the broker.
 _CLAIM_NAMED = """

@@ -30,6 +30,8 @@ RETURNING wake_at >= now(), message_seq
 """
 _IS_AGENT = f"SELECT {IS_AGENT} FROM lane WHERE agent_id = %s"  # noqa: S608 - a constant
 _UNWAKE = "UPDATE lane SET wake_at = NULL WHERE agent_id = %s"
+_LOCK_IDLE = f"SELECT FROM lane WHERE agent_id = %s AND {IS_THERE} FOR NO KEY UPDATE SKIP LOCKED"
+_WAKE = "UPDATE lane SET wake_at = coalesce(wake_at, clock_timestamp()) WHERE agent_id = %s"
 _PAYLOAD = "SELECT payload FROM job WHERE agent_id = %s AND id = %s"
 _INSERT_JOB = """
 INSERT INTO job (agent_id, id, kind, payload, source, first_seq, last_seq, traceparent)
@@ -84,6 +86,16 @@ def unlock_lane(connection: Connection, agent_id: str, *, woken: bool) -> None:
     """Take back the mark of ``lock_lane`` when there is nothing to do after all."""
     if woken:
         connection.exec_driver_sql(_UNWAKE, (agent_id,))
+
+
+def lock_idle(connection: Connection, agent_id: str) -> bool:
+    """Lock the lane of an agent that exists if it is not locked: reads wait for no lock."""
+    return connection.exec_driver_sql(_LOCK_IDLE, (agent_id,)).first() is not None
+
+
+def mark_woken(connection: Connection, agent_id: str) -> None:
+    """Mark a locked lane as woken, without a wakeup: the sweep wakes a worker."""
+    connection.exec_driver_sql(_WAKE, (agent_id,))
 
 
 def payload_of(connection: Connection, agent_id: str, job_id: UUID) -> dict[str, Any] | None:
@@ -163,6 +175,10 @@ _LISTED = ", ".join(f"'{each}'" for each in sorted(UNORDERED_KINDS))
 # A condition on ``job``: it waits for another try, and the next job in the mailbox goes first.
 IS_OVERTAKEN = f"(kind IN ({_LISTED}) AND coalesce(not_before > now(), false))"
 
+_STARTED_COLUMNS = (
+    "id", "ordinal", "kind", "payload", "source", "first_seq", "last_seq", "attempts", "started",
+    "traceparent", "started_at",
+)  # fmt: skip
 # Only the head may run, and only when it is due: nothing overtakes a head that backs off. The
 # subquery finds it once; joined, a plan made for short mailboxes finds it anew for each job.
 _BEGIN_HEAD = f"""
@@ -173,13 +189,8 @@ WHERE job.agent_id = %(agent_id)s AND job.id = (
   AND (job.not_before IS NULL OR job.not_before <= now())
   AND EXISTS (SELECT FROM lane WHERE lane.agent_id = job.agent_id AND NOT paused
               AND halted_by IS NULL AND fence = %(fence)s AND lease_owner = %(nonce)s)
-RETURNING job.id, ordinal, kind, payload, source, first_seq, last_seq, attempts, started,
-          traceparent, started_at
-"""  # noqa: S608 - a constant of this package
-_STARTED_COLUMNS = (
-    "id", "ordinal", "kind", "payload", "source", "first_seq", "last_seq", "attempts", "started",
-    "traceparent", "started_at",
-)  # fmt: skip
+RETURNING {", ".join(_STARTED_COLUMNS)}
+"""  # noqa: S608 - constants of this package
 _WANTS_COMPRESSION = """
 SELECT NOT paused AND halted_by IS NULL AND compress_req > compress_done FROM lane
 WHERE agent_id = %s AND fence = %s AND lease_owner = %s
@@ -195,14 +206,10 @@ _TRIGGER_COMPRESS = f"""
 UPDATE lane SET compress_req = compress_req + 1
 WHERE agent_id = %s AND {IS_AGENT}
 """  # noqa: S608 - a constant of this module
-_BACK_OFF = """
-UPDATE job SET attempts = %s, last_error = %s, started = 0,
-               not_before = clock_timestamp() + %s * interval '1 second'
-WHERE agent_id = %s AND id = %s AND ordinal = %s AND state = 'queued'
-"""
 # The new number of attempts includes the starts without an outcome before this one.
 _COUNT_FAILURE = """
-UPDATE job SET attempts = %s, last_error = %s, started = 1
+UPDATE job SET attempts = %s, last_error = %s, started = %s,
+               not_before = clock_timestamp() + %s * interval '1 second'
 WHERE agent_id = %s AND id = %s AND ordinal = %s AND state = 'queued'
 """
 # No worker waits for an overtaken job, nor for a pass whose nodes all wait for a model: the sweep
@@ -287,15 +294,12 @@ def trigger_compress(connection: Connection, agent_id: str) -> bool:
     return connection.exec_driver_sql(_TRIGGER_COMPRESS, (agent_id,)).rowcount == 1
 
 
-def back_off(connection: Connection, job: Job, *, attempts: int, error: str, wait_s: float) -> None:
-    """Record a failure, and the time of the next try."""
-    values = (attempts, error, wait_s, job.agent_id, job.id, job.ordinal)
-    connection.exec_driver_sql(_BACK_OFF, values)
-
-
-def count_failure(connection: Connection, job: Job, *, attempts: int, error: str) -> None:
-    """Record a failure; the job tries again at once."""
-    values = (attempts, error, job.agent_id, job.id, job.ordinal)
+def count_failure(
+    connection: Connection, job: Job, *, attempts: int, error: str, wait_s: float | None = None
+) -> None:
+    """Record a failure, and how long the job waits; None: its process tries again."""
+    started = int(wait_s is None)
+    values = (attempts, error, started, wait_s or 0.0, job.agent_id, job.id, job.ordinal)
     connection.exec_driver_sql(_COUNT_FAILURE, values)
 
 

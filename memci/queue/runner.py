@@ -168,7 +168,7 @@ class JobRunner:
         if failures >= self.limits.attempts:
             return self._bury(job, lease, after, f"gave up after {failures} tries: {text}", began)
         with lease.effect() as connection:
-            mailbox.back_off(connection, job, attempts=failures, error=text, wait_s=wait_s)
+            mailbox.count_failure(connection, job, attempts=failures, error=text, wait_s=wait_s)
             upcoming = _next(connection, lease, after)
         _log.warning("job backs off", kind=job.kind, failures=failures, wait_s=round(wait_s, 1))
         self.events.retried(job, text)

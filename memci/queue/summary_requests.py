@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import Connection
 
 from memci.domain.job import JobKind, JobSource
-from memci.storage.agents import IS_THERE
+from memci.queue import mailbox
 from memci.storage.session import Database
 
 _WAITS = f"""
@@ -100,13 +100,6 @@ FROM (SELECT max(seq) AS seq FROM (
     ({_LAST.format(session="%(session)s::text = '' AND session_id IS NULL")})) AS either) AS last
 WHERE last.seq IS NOT NULL AND NOT {_WAITS.format(session="%(session)s")}
 """  # noqa: S608 - constants of this module
-# Reads wait for no lock: where the lane is locked, the next read may submit the job.
-_LOCK_IDLE = f"""
-SELECT FROM lane WHERE agent_id = %(agent)s AND {IS_THERE} FOR UPDATE SKIP LOCKED
-"""
-_WAKE = """
-UPDATE lane SET wake_at = coalesce(wake_at, clock_timestamp()) WHERE agent_id = %(agent)s
-"""
 _IS_WAITING = f"SELECT {_WAITS.format(session='%(session)s')}"
 
 
@@ -173,12 +166,12 @@ def request_summary(database: Database, agent_id: str, session_id: str | None) -
         if connection.exec_driver_sql(_IS_WAITING, values).scalar_one():
             return False
     with database.agent_transaction(agent_id, durable=False) as connection:
-        if connection.exec_driver_sql(_LOCK_IDLE, values).first() is None:
+        if not mailbox.lock_idle(connection, agent_id):
             return False
         source = JobSource.READ
         count = request_summaries(connection, agent_id, [session_id], now=True, source=source)
         if count:
-            connection.exec_driver_sql(_WAKE, values)
+            mailbox.mark_woken(connection, agent_id)
         return bool(count)
 
 

@@ -6,20 +6,15 @@ Beat calls each of these; all are idempotent, so any number may run at once.
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import structlog
-
 from memci.broker.app import broker_errors
 from memci.broker.intake_queues import AgentQueues
 from memci.broker.names import COMPRESS_QUEUE, LANE_QUEUE
 from memci.broker.wakeup import Wakeups
 from memci.domain.job import JobKind
-from memci.errors import DatabaseBusyError
 from memci.queue.lease import IS_FREE
 from memci.queue.mailbox import IS_OVERTAKEN
 from memci.storage.agents import IS_THERE
 from memci.storage.session import Database
-
-_log = structlog.get_logger(__name__)
 
 # From one head to the next by the index, without the jobs behind it. A locked lane is left for the
 # next sweep: a statement that waits for no lock is in no deadlock.
@@ -88,28 +83,21 @@ def _top_up(due: list[str], waiting: int, publish: Callable[[str], bool]) -> int
     return sum(1 for agent_id in missing if publish(agent_id))
 
 
-# A collection has no network (R9).
-_PASS_DUE = f"""{IS_THERE} AND NOT starts_with(agent_id, 'collection/')
-      AND greatest(written_at, read_at) > coalesce(beat_at, '-infinity')
-      AND coalesce(beat_at, '-infinity') <= now() - %(quiet_s)s * interval '1 second'"""
-# An agent whose pass waits already gets no second one.
-_RAISE_REQUEST = """
-SET beat_at = now(), compress_req = CASE WHEN compress_req > compress_done THEN compress_req
-                                         ELSE compress_req + 1 END
-"""
-# In the order of ids, so that the batches together walk once through the lanes.
-_REQUEST_FREE = f"""
+# In the order of ids, so that the batches together walk once through the lanes. A collection has no
+# network (R9). An agent whose pass waits already gets no second one.
+_REQUEST_ACTIVE = f"""
 WITH due AS (
-    SELECT agent_id FROM lane WHERE agent_id > %(after)s AND {_PASS_DUE}
+    SELECT agent_id FROM lane
+    WHERE agent_id > %(after)s AND {IS_THERE} AND NOT starts_with(agent_id, 'collection/')
+      AND greatest(written_at, read_at) > coalesce(beat_at, '-infinity')
+      AND coalesce(beat_at, '-infinity') <= now() - %(quiet_s)s * interval '1 second'
     ORDER BY agent_id LIMIT %(max_lanes)s FOR UPDATE SKIP LOCKED),
 requested AS (
-    UPDATE lane {_RAISE_REQUEST} FROM due WHERE lane.agent_id = due.agent_id
+    UPDATE lane SET beat_at = now(), compress_req = greatest(compress_req, compress_done + 1)
+    FROM due WHERE lane.agent_id = due.agent_id
     RETURNING lane.agent_id)
 SELECT agent_id FROM requested ORDER BY agent_id
-"""  # noqa: S608 - a constant of this module
-_LEFT = f"SELECT agent_id FROM lane WHERE {_PASS_DUE}"  # noqa: S608 - a constant of this module
-_WAIT_BRIEFLY = "SET LOCAL lock_timeout = '2s'"
-_REQUEST_ONE = f"UPDATE lane {_RAISE_REQUEST} WHERE agent_id = %(agent_id)s AND {_PASS_DUE}"
+"""  # noqa: S608 - a constant of another module
 _REQUEST_IDLE = """
 WITH due AS (
     SELECT agent_id FROM lane
@@ -128,13 +116,9 @@ _BATCH = 500  # lanes that are locked at once: producers wait for them
 def request_due_passes(database: Database, *, period_s: float, idle_passes_per_day: int) -> int:
     """Request a pass for every agent that is due (M16); the sweep wakes the workers.
 
-    Returns for how many. An agent whose lane stays locked is due at the next beat.
+    Returns for how many. An agent whose lane is locked is due at the next beat.
     """
-    quiet_s = period_s * _EARLY
-    requested = _request_free(database, quiet_s)
-    with database.upkeep_transaction() as connection:
-        left = list(connection.exec_driver_sql(_LEFT, {"quiet_s": quiet_s}).scalars())
-    requested += sum(_request_locked(database, each, quiet_s) for each in left)
+    requested = _request_active(database, period_s * _EARLY)
     if idle_passes_per_day:
         with database.upkeep_transaction() as connection:
             idle_s = _DAY_S / idle_passes_per_day
@@ -142,29 +126,17 @@ def request_due_passes(database: Database, *, period_s: float, idle_passes_per_d
     return requested
 
 
-def _request_free(database: Database, quiet_s: float) -> int:
-    """Request for agents whose lanes are not locked, batch by batch."""
+def _request_active(database: Database, quiet_s: float) -> int:
+    """Request for agents that were written or read since their last pass, batch by batch."""
     requested, after = 0, ""
     while True:
         with database.upkeep_transaction() as connection:
             values = {"quiet_s": quiet_s, "after": after, "max_lanes": _BATCH}
-            batch = list(connection.exec_driver_sql(_REQUEST_FREE, values).scalars())
+            batch = list(connection.exec_driver_sql(_REQUEST_ACTIVE, values).scalars())
         requested += len(batch)
         if len(batch) < _BATCH:
             return requested
         after = batch[-1]
-
-
-def _request_locked(database: Database, agent_id: str, quiet_s: float) -> int:
-    """Request for one agent whose lane was locked; wait two seconds at most, holding no lock."""
-    values = {"agent_id": agent_id, "quiet_s": quiet_s}
-    try:
-        with database.upkeep_transaction() as connection:
-            connection.exec_driver_sql(_WAIT_BRIEFLY)
-            return connection.exec_driver_sql(_REQUEST_ONE, values).rowcount
-    except DatabaseBusyError:
-        _log.info("pass not requested: the lane is locked", agent_id=agent_id)
-        return 0
 
 
 # The next request for an agent comes in an hour, whatever becomes of the job: by then the job has

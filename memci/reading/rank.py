@@ -25,7 +25,9 @@ from memci.domain.search.ranking import (
     best_of_rankings,
 )
 from memci.domain.search.supersession import Ended
-from memci.language.question import QueryAnalysis, TimeSpan, asks_about_present, spans_to_search
+from memci.language.question.analysis import QueryAnalysis
+from memci.language.question.intent import asks_about_present
+from memci.language.times.ranges import TimeSpan, spans_to_search
 from memci.reading.find import Found
 from memci.reading.reader import Reader
 from memci.reading.understand import restriction_of, searched_times

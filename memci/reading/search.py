@@ -13,7 +13,7 @@ from memci.domain.search.ranking import Ranked
 from memci.domain.search.supersession import lacks_newer
 from memci.domain.token_counts import fitting
 from memci.language.detection import language_of
-from memci.language.question import QueryAnalysis
+from memci.language.question.analysis import QueryAnalysis
 from memci.reading.deferred_writes import use_of
 from memci.reading.find import DEFAULT_HITS, Found, find
 from memci.reading.rank import Ranker, Ranking

@@ -17,10 +17,19 @@ from memci.domain.search import bm25
 from memci.domain.search.candidate import DEEPEST, KEPT, Channel
 from memci.domain.search.late_interaction import QuestionTokens
 from memci.errors import SmallModelError
-from memci.language import question as language
 from memci.language.detection import Language, language_of
 from memci.language.hit_limits import HitLimits
-from memci.language.question import QueryAnalysis, TimeExpression, TimeSpan
+from memci.language.question.analysis import (
+    QueryAnalysis,
+    analyse,
+    shortened_question,
+    time_expressions_in,
+    times_of,
+)
+from memci.language.question.intent import names_only_times
+from memci.language.question.last_session import find_last_session
+from memci.language.question.subquestions import split_questions
+from memci.language.times.ranges import TimeExpression, TimeSpan, spans_to_search
 from memci.reading.reader import Reader
 from memci.schemas.reads import ContextRequest, Scope, SearchRequest
 from memci.smallmodel.ports import QueryPlanner, TokenEncoder
@@ -48,7 +57,7 @@ class Question:
 
     def analysis_with(self, speakers: Collection[str], bounds: HitLimits) -> QueryAnalysis:
         """Return the analysis, given the names of the speakers."""
-        return language.analyse(
+        return analyse(
             self.text, self.now, names=speakers, bounds=bounds, expressions=self.expressions
         )
 
@@ -71,10 +80,10 @@ def understand(
     texts = [text]
     expressions = None
     if _is_analysed(reader, agent_id):
-        expressions = language.time_expressions_in(text, now)
+        expressions = time_expressions_in(text, now)
         expressions = expressions or _last_session(reader, agent_id, text, scope, now)
         texts += planned_queries(reader.models.query_planner, text, language_of(text))
-        parts = language.split_questions(language.shortened_question(text))
+        parts = split_questions(shortened_question(text))
         texts += parts if len(parts) > 1 else ()
     given = {} if vector is None else {text: (np.asarray(vector), tokens)}
     queries = [_query(reader, each, scope, given.get(each)) for each in dict.fromkeys(texts)]
@@ -106,7 +115,7 @@ def planned_queries(planner: QueryPlanner | None, text: str, language: Language)
 def _last_session(
     reader: Reader, agent_id: str, text: str, scope: Scope, now: datetime
 ) -> list[TimeExpression]:
-    place = language.find_last_session(language.shortened_question(text))
+    place = find_last_session(shortened_question(text))
     if place is None:
         return []
     with reader.database.agent_snapshot(agent_id) as connection:
@@ -164,11 +173,11 @@ def searched_times(
     message "since May" is no answer to every question.
     """
     since, until = scope.filters.since, scope.filters.until
-    named = language.spans_to_search(language.times_of(expressions))
+    named = spans_to_search(times_of(expressions))
     if not (since or until):
         return named
-    shortened = language.shortened_question(text)
-    if (since and until) or language.names_only_times(shortened, expressions):
+    shortened = shortened_question(text)
+    if (since and until) or names_only_times(shortened, expressions):
         return *named, TimeSpan(since, until, besides=bool(named))
     return named
 

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-
 import pytest
 
 from memci.queue.sweep import request_due_passes
 from memci.testing import wait_until
 from tests.support.fleet import NO_MODEL
-from tests.support.locks import waiting_for_locks
-from tests.support.servers import open_database
 
 
 def compress_requests(producer, agent):
@@ -108,17 +104,3 @@ def test_locked_lanes_do_not_delay_passes_of_other_lanes(producer, monkeypatch):
         assert ask() == 43
     assert ask() == 2, "it comes with the next beat"
     assert ask() == 0
-
-
-def test_waiting_for_a_locked_lane_locks_no_other_lane(producer, database_url):
-    make_active(producer, 20)
-    with ThreadPoolExecutor() as pool, open_database(database_url) as watching:
-        with producer.database.lane_transaction() as effect:
-            effect.exec_driver_sql("SELECT FROM lane WHERE agent_id = 'a10' FOR UPDATE")
-            asking = pool.submit(
-                request_due_passes, producer.database, period_s=3600, idle_passes_per_day=0
-            )
-            wait_until(lambda: waiting_for_locks(watching) == 1, "it waits for the one lane")
-            with producer.database.lane_transaction() as other:
-                free = other.exec_driver_sql("SELECT FROM lane FOR UPDATE SKIP LOCKED").rowcount
-        assert (asking.result(), free) == (20, 19)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memci.language.question import analyse
+from memci.language.question.analysis import analyse
 from memci.language.times.calendar import at_offset, offset_of, with_offset
 from memci.schemas.messages import AppendRequest, MessageIn
 from memci.schemas.reads import SearchRequest

@@ -11,12 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memci.language.names import entities_named
-from memci.language.question import (
-    QueryAnalysis,
-    analyse,
-    analyse_with_names,
-    split_questions,
-)
+from memci.language.question.analysis import QueryAnalysis, analyse
+from memci.language.question.subquestions import split_questions
 from memci.language.times.time_words import MONTHS
 from tests.support.examples import examples
 
@@ -60,16 +56,6 @@ def test_any_text_can_be_analysed(text: str, now: datetime, at: datetime, known:
     assert len(found.entity_keys) == len(found.entities) <= 12
     assert 0 <= found.time_fit(at) <= 1
     assert bool(found.times) or found.time_fit(at) == 0
-    assert found == analyse(text, now, names=known)
-
-
-@settings(max_examples=examples(300))
-@given(texts, moments, names)
-def test_adding_names_later_equals_analysing_with_names(
-    text: str, now: datetime, known: list[str]
-) -> None:
-    found = analyse_with_names(analyse(text, now), text, now, names=known)
-
     assert found == analyse(text, now, names=known)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from memci.language.question import TimeRange, analyse
+from memci.language.question.analysis import analyse
+from memci.language.times.ranges import TimeRange
 
 # A Tuesday.
 NOW = datetime(2023, 5, 9, 15, tzinfo=UTC)

@@ -28,6 +28,7 @@ from memci.domain.search.candidate import Candidate, Source
 from memci.domain.session.interaction import Interaction, Unit
 from memci.domain.token_counts import MESSAGE_OVERHEAD, Count
 from memci.language.detection import Language
+from memci.language.times.time_words import MONTHS
 from memci.message import Message, Role
 
 _MEMORY_HEADER = {
@@ -38,10 +39,6 @@ _WEEKDAYS = {
     Language.ENGLISH: ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"),
     Language.CHINESE: "一二三四五六日",
 }
-_MONTHS = (
-    "January", "February", "March", "April", "May", "June", "July", "August", "September",
-    "October", "November", "December",
-)  # fmt: skip
 # Speakers may not be named like the mark of a memory.
 _UNLIKE_MARKS = str.maketrans("[]", "()")
 
@@ -74,7 +71,7 @@ def day_words(day: date, language: Language, *, year: bool = True) -> str:
     if language is Language.CHINESE:
         written = day.isoformat() if year else f"{day:%m-%d}"
         return f"{written}（{weekday}）"
-    written = f"{day.day} {_MONTHS[day.month - 1]}"
+    written = f"{day.day} {MONTHS[day.month - 1].capitalize()}"
     return f"{written} {day.year} ({weekday})" if year else f"{written} ({weekday})"
 
 

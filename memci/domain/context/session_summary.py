@@ -12,12 +12,8 @@ from memci.domain.context.materials import Materials
 from memci.domain.context.message_list import Item, Part, Section, part_of, part_tokens
 from memci.domain.context.recent_messages import Recent
 from memci.domain.context.rendering import days_above, indented, named
-from memci.domain.context.summary_overlap import (
-    RepeatedLines,
-    memories_quoted_in_full,
-    messages_quoted_in_full,
-)
-from memci.domain.search.candidate import Candidate, Key, message_candidate
+from memci.domain.context.summary_overlap import RepeatedLines, quoted_in_full
+from memci.domain.search.candidate import Candidate, Key, Source, message_candidate
 from memci.domain.search.highlight import Highlighter, is_courtesy
 from memci.domain.session.interaction import Interaction
 from memci.domain.token_counts import MESSAGE_OVERHEAD, Count, message_tokens
@@ -177,9 +173,10 @@ def _with_quoted(block: SummaryBlock, materials: Materials, lines: Collection[st
     if materials.covered is None:
         return block
     found = [each.candidate for each in materials.ranked]
-    memories = memories_quoted_in_full(lines, materials.covered, found, materials.spans)
-    messages = messages_quoted_in_full(lines, materials.covered, found, materials.spans)
-    return replace(block, messages=tuple(messages), memories=frozenset(memories))
+    quoted = list(quoted_in_full(lines, materials.covered, found, materials.spans))
+    messages = tuple(each for each in quoted if each.source is Source.CHAT)
+    memories = frozenset(each.id for each in quoted if each.source is Source.MEMORY)
+    return replace(block, messages=messages, memories=memories)
 
 
 def _lines(

@@ -13,7 +13,7 @@ from functools import cached_property
 from memci.domain.context.materials import Covered
 from memci.domain.context.rendering import named
 from memci.domain.pages.pins import Pin
-from memci.domain.search.candidate import Candidate, Key, Source
+from memci.domain.search.candidate import SAID, Candidate
 from memci.domain.search.highlight import Spans, answers, is_courtesy
 from memci.language.detection import Language
 from memci.language.summary_lines import Line
@@ -49,32 +49,10 @@ def _covers(text: str, pins: Iterable[Pin]) -> bool:
     return not any(each.isalnum() for each in left)
 
 
-def messages_quoted_in_full(
-    lines: Collection[str], covered: Covered, found: Iterable[Candidate], spans: Spans
+def quoted_in_full(
+    lines: Iterable[str], covered: Covered, found: Iterable[Candidate], spans: Spans
 ) -> Iterator[Candidate]:
-    """Yield the found messages of which a summary quotes every sentence, courtesy aside (R2)."""
-    known = frozenset(lines)
-    quoted = [text for each in known if (text := _LEAD.sub("", each, count=1)) != each]
-    for one in found:
-        if one.source is not Source.CHAT or not covered.holds(one, one.key):
-            continue
-        text = _on_one_line(one.text)
-        # Sentences are cut only if one is quoted, which is rare.
-        if not any(each in text for each in quoted) or one.role is None:
-            continue
-        leads = [named(one.role, one.name, each) for each in Language]
-        sentences = [one.text[slice(*each)] for each in spans(one.text)]
-        informative = [_on_one_line(each) for each in sentences if not is_courtesy(each)]
-        if informative and any(
-            known.issuperset(lead + each for each in informative) for lead in leads
-        ):
-            yield one
-
-
-def memories_quoted_in_full(
-    lines: Collection[str], covered: Covered, found: Iterable[Candidate], spans: Spans
-) -> Iterator[Key]:
-    """Yield the found memories whose sentences and speaker a summary all quotes.
+    """Yield the messages and memories of which a summary quotes all but courtesy (R2).
 
     A memory with one speaker does not name the speaker (R4). Its sentences count as quoted only if
     one person alone says them in the summary.
@@ -82,25 +60,40 @@ def memories_quoted_in_full(
     leads: defaultdict[str, set[str]] = defaultdict(set)
     for line in lines:
         lead, text = _labelled(line)
-        leads[_on_one_line(text)].add(lead.casefold())
+        leads[_on_one_line(remove_date_notes(text))].add(lead.casefold())
     for one in found:
-        if one.source is not Source.MEMORY or not one.seqs:
+        if one.source not in SAID or not one.seqs:
             continue
         if not all(covered.holds(one, seq) for seq in one.seqs):
             continue
-        if any(each in one.text for each in leads) and _is_quoted(one.text, leads, spans):
-            yield one.id
+        text = _on_one_line(remove_date_notes(one.text))
+        # Sentences are cut only if one is quoted, which is rare.
+        if any(each in text for each in leads) and _is_quoted(_speeches(one), leads, spans):
+            yield one
 
 
-def _is_quoted(text: str, leads: Mapping[str, Collection[str]], spans: Spans) -> bool:
-    """Return True if the summary quotes each meaningful sentence of a memory with its speaker."""
-    before = ""
-    for row in text.splitlines():
+def _speeches(one: Candidate) -> Iterator[tuple[Collection[str], str]]:
+    """Yield the speeches of a text, each with the possible labels of its speaker, if known."""
+    if one.role is not None:
+        yield {named(one.role, one.name, each).casefold() for each in Language}, one.text
+        return
+    for row in one.text.splitlines():
         lead, line = _labelled(row)
-        for each in spans(line):
-            sentence = _on_one_line(remove_date_notes(line[slice(*each)]))
+        yield {lead.casefold()} - {""}, line
+
+
+def _is_quoted(
+    speeches: Iterable[tuple[Collection[str], str]],
+    leads: Mapping[str, Collection[str]],
+    spans: Spans,
+) -> bool:
+    """Return True if the summary quotes each meaningful sentence with its speaker."""
+    before = ""
+    for speaker, text in speeches:
+        for each in spans(text):
+            sentence = _on_one_line(remove_date_notes(text[slice(*each)]))
             known = leads.get(sentence, ())
-            is_known = lead.casefold() in known if lead else len(known) == 1
+            is_known = any(lead in known for lead in speaker) if speaker else len(known) == 1
             if not is_known and (not is_courtesy(sentence) or answers(sentence, before)):
                 return False
             before = sentence

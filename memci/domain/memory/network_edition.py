@@ -71,10 +71,6 @@ class Edition:
     scanned: int = 0
     settled: bool = True
 
-    def takes(self, entry: ReplayEntry) -> bool:
-        """Return True if the edition includes an entry."""
-        return self.cut_at is None or entry.place <= self.cut_at or entry.place > self.begun_at
-
     def has_done(self, entry: ReplayEntry) -> bool:
         """Return True if an entry is complete; the last one of the log may grow."""
         if entry.place != self.place:

@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from memci.domain.pages.pins import PinKind
-from memci.language.quotations import blank_quotations
 from memci.language.sentences import normalized_words
 from memci.message import Message, Role
 
@@ -22,6 +21,11 @@ _LONG, _ENDS = 2_000, 600
 # Code, quoted lines and tables are material; a list mark is not part of the item.
 _MATERIAL = re.compile(r"^(?:```|~~~|>|\||[{}<\[])|[{};]$")
 _LIST_MARK = re.compile(r"\s*(?:[-*+•]\s+|\(?\d{1,2}[.)、]\s*)")
+# A straight mark opens before a word and closes after it: 24" is a length. Different marks contain
+# no other pair of the same, so each character is read once.
+_QUOTED = re.compile(
+    r"(?<!\w)\"(?=[^\s\"])(?:[^\"\n]|\n(?!\n))+(?<=\S)\"(?!\w)|“[^“”]+”|«[^«»]+»|「[^「」]+」|『[^『』]+』"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +52,7 @@ def key_sentences(
     says nothing beside a quotation is none: the quoted words may be a rule of others.
     """
     content = message.content or ""
-    own = blank_quotations(content)
+    own = _QUOTED.sub(lambda quoted: " " * len(quoted[0]), content)
     found: dict[str, KeySentence] = {}
     for start, stop, kind in kinds:
         if kind is None or stop > len(content) or _is_material(content, start, stop):
@@ -56,8 +60,8 @@ def key_sentences(
         mark = _LIST_MARK.match(content, start, stop)
         begin = mark.end() if mark else start
         text = content[begin:stop]
-        said = sum(map(str.isalnum, own[begin:stop]))
-        if said >= _SHORTEST and len(text) <= LONGEST:
+        is_own = any(map(str.isalnum, own[begin:stop]))
+        if is_own and sum(map(str.isalnum, text)) >= _SHORTEST and len(text) <= LONGEST:
             found.setdefault(normalized_words(text), KeySentence(kind, begin, stop, text))
     return list(found.values())[:_MOST]
 

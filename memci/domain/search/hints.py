@@ -9,7 +9,8 @@ from typing import TypeAlias
 from memci.domain.documents import is_named
 from memci.domain.search.candidate import Timed
 from memci.language.names import entities_named
-from memci.language.question import AnswerKind, Order, QueryAnalysis
+from memci.language.question.analysis import QueryAnalysis
+from memci.language.question.intent import AnswerKind, Order
 
 # Returns how well the time and the session of a message fit those that a question names, 0 to 1.
 TimeFit: TypeAlias = Callable[[datetime, str | None], float]

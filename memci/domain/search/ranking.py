@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from memci.domain.search.candidate import SAID, WRITTEN, Candidate, Channel, Key, Source
 from memci.domain.search.hints import ASKING, TimeFit
-from memci.language.question import Order
+from memci.language.question.intent import Order
 
 # The least likeness of files, which no conversation has mentioned.
 _WRITTEN_FLOOR = 0.2

@@ -34,10 +34,9 @@ _NUMBERS = {
 }  # fmt: skip
 
 _DONE = "xX✓✔√"
-_BOX = re.compile(rf"^\s*(?:[-*+•]\s*|\d{{1,2}}[.)、]\s*)?\[([ {_DONE}~>*/-])\]\s+(?P<text>\S.*)$")
-_SIGN = re.compile(
-    r"^\s*(?:[-*+•]\s*|"
-    r"(?:\d{1,2}[.)、]\s*))?(?P<sign>[✅☑✔✓☐⬜🔲⏳🔄▶❌⏭])\ufe0f?\s*(?P<text>\S.*)$"
+_BOX = re.compile(
+    rf"^\s*(?:[-*+•]\s*|\d{{1,2}}[.)、]\s*)?(?:\[(?P<box>[ {_DONE}~>*/-])\]\s+"
+    r"|(?P<sign>[✅☑✔✓☐⬜🔲⏳🔄▶❌⏭])\ufe0f?\s*)(?P<text>\S.*)$"
 )
 _NUMBERED = re.compile(
     r"^\s*(?:#+\s*)?(?:[-*+]\s+)?(?:\*\*)?(?:"
@@ -116,8 +115,12 @@ def listing_in(text: str) -> Listing | None:
 
 def item_of(line: str) -> Item:
     """Return the step of one line, such as "[x] Read the code"; any line is a step."""
+    return _boxed(line) or Item(_text(line))
+
+
+def _boxed(line: str) -> Item | None:
     box = _BOX.match(line)
-    return Item(_text(box["text"]), _STATES[box[1]]) if box else Item(_text(line))
+    return Item(_text(box["text"]), _STATES[box["box"] or box["sign"]]) if box else None
 
 
 def _step_lists(text: str) -> Iterator[tuple[str, list[_Line]]]:
@@ -148,10 +151,8 @@ def _continues_list(run: list[_Line], item: _Line) -> bool:
 
 
 def _line(line: str) -> _Line | None:
-    if box := _BOX.match(line):
-        return _Line(Item(_text(box["text"]), _STATES[box[1]]), None)
-    if sign := _SIGN.match(line):
-        return _Line(Item(_text(sign["text"]), _STATES.get(sign["sign"], StepState.DONE)), None)
+    if boxed := _boxed(line):
+        return _Line(boxed, None)
     if (found := _NUMBERED.match(line)) is None:
         return None
     text, state = _text_and_state(_text(found["text"]))

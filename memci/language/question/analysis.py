@@ -92,24 +92,6 @@ def analyse(
     )
 
 
-def analyse_with_names(
-    analysis: QueryAnalysis,
-    text: str,
-    now: datetime,
-    *,
-    names: Collection[str],
-    bounds: HitLimits | None = None,
-    expressions: Sequence[TimeExpression] | None = None,
-) -> QueryAnalysis:
-    """Return the result of ``analyse`` with names; ``analysis`` is the result without them.
-
-    Most questions name no speaker and are not analysed again.
-    """
-    if speakers_in(shortened_question(text), names) or speakers_called(analysis.entities, names):
-        return analyse(text, now, names=names, bounds=bounds, expressions=expressions)
-    return analysis
-
-
 def time_expressions_in(text: str, now: datetime) -> list[TimeExpression]:
     """Return the expressions of time in a question asked at ``now`` (aware)."""
     return time_expressions_of(shortened_question(text), now)

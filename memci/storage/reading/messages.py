@@ -6,11 +6,12 @@ from typing import NamedTuple
 
 from memci.language.question.last_session import Conversation, previous_conversation
 from memci.message import Message
-from memci.storage.messages import IS_NOTE, in_session, to_message
+from memci.storage.messages import COLUMNS, IS_NOTE, in_session, to_message
 from memci.storage.pages.page_queries import request_viewer
 from memci.storage.search.find import Restriction
 from memci.storage.search.sources import message_filters
 from memci.storage.session import Connection, rows, tuples
+from memci.storage.sessions import WHOSE
 
 # A message of an assistant may name no user: in a session with one user it is this user's. Pages
 # know users whose own messages were erased. Both are looked up once, and only if a message names no
@@ -33,10 +34,7 @@ def of_user(session_id: str | None) -> str:
     return in_session(_OF_USER, session_id)
 
 
-COLUMNS = (
-    "m.seq, m.id, m.role, m.content, m.said_at, m.said_offset, m.name, m.session_id, m.user_id,"
-    " m.tool_calls, m.tool_call_id, m.metadata, m.memory_state, m.memory_reason"
-)
+_COLUMNS = f"{COLUMNS}, memory_state, memory_reason"
 # No more messages than this are read as recent interactions.
 MOST_RECENT = 500
 NEWEST = 2**62  # after every seq and id
@@ -188,7 +186,7 @@ def _user_condition(user_id: str | None, session_id: str | None) -> str:
     return "" if user_id is None else f"AND {of_user(session_id)}"
 
 
-def _select(asked: Mapping[str, object], end: str, *, columns: str = COLUMNS) -> str:
+def _select(asked: Mapping[str, object], end: str, *, columns: str = _COLUMNS) -> str:
     conditions = (f"AND {_CONDITIONS[name]}" for name, value in asked.items() if value is not None)
     return _SELECT.format_map({"columns": columns, "conditions": " ".join(conditions), "end": end})
 
@@ -208,13 +206,8 @@ _LATEST_BEFORE = (
 _HERE = "AND m.session_id = %(here)s"
 _ELSEWHERE = "AND m.session_id IS DISTINCT FROM %(here)s"
 # A message of an assistant may name no user: it belongs to the user of its session.
-_WITH = """
-AND (m.user_id = %(whose)s OR m.user_id IS NULL AND %(whose)s = (
-    SELECT o.user_id FROM message o
-     WHERE o.agent_id = m.agent_id AND o.session_id = m.session_id AND o.seq < m.seq
-       AND o.user_id IS NOT NULL
-     ORDER BY o.session_id DESC, o.seq DESC LIMIT 1))
-"""
+_OF_ITS_SESSION = WHOSE.format(session="= m.session_id")
+_WITH = f"AND (m.user_id = %(whose)s OR m.user_id IS NULL AND {_OF_ITS_SESSION} = %(whose)s)"
 
 
 def last_session(

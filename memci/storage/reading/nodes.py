@@ -18,25 +18,19 @@ from memci.storage.reading.messages import NEWEST
 from memci.storage.search.find import Restriction
 from memci.storage.search.sources import message_filters, node_filters
 
-# Importance is the sum of a node's own links whose target lives (M11).
-_NODE = """
+_NODE = f"""
 SELECT n.id, n.kind, n.type, n.content, n.phrase, n.keywords, n.original_length,
        length(n.content) AS length, n.worth, n.scan_count, n.last_pass, n.session_id, n.user_id,
        n.said_at, n.said_offset, n.tier, n.expires_at, n.promoted_at, n.superseded_by,
-       n.superseded_at, n.created_at, own.links, own.importance,
+       n.superseded_at, n.created_at, {IMPORTANCE.format(node="n")} AS importance,
+       (SELECT count(*) FROM link l WHERE l.agent_id = n.agent_id AND l.source = n.id) AS links,
        EXISTS (SELECT 1 FROM focus f WHERE f.agent_id = n.agent_id AND f.node_id = n.id) AS focus,
        ARRAY(SELECT m.id FROM message m
               WHERE m.agent_id = n.agent_id AND m.seq = ANY(n.message_seqs) ORDER BY m.seq)
            AS message_ids
-  FROM node n CROSS JOIN LATERAL (
-       SELECT count(*) AS links,
-              coalesce(sum(l.strength) FILTER (WHERE EXISTS (
-                  SELECT 1 FROM node t WHERE t.agent_id = l.agent_id AND t.id = l.target)),
-                  0::float8) AS importance
-         FROM link l WHERE l.agent_id = n.agent_id AND l.source = n.id) own
- WHERE n.agent_id = %(agent)s {conditions}
+  FROM node n WHERE n.agent_id = %(agent)s {{conditions}}
  ORDER BY n.id LIMIT %(limit)s
-"""
+"""  # noqa: S608 - a constant of another module
 _CONDITIONS = {
     "id": "AND n.id = %(id)s",
     "kind": "AND n.kind = %(kind)s",

@@ -22,8 +22,8 @@ from memci.domain.search.candidate import (
     Source,
 )
 from memci.domain.search.late_interaction import QuestionTokens
-from memci.language.question import TimeSpan
 from memci.language.times.calendar import at_offset
+from memci.language.times.ranges import TimeSpan
 from memci.message import Message, Role, readable_text
 from memci.storage.search import statement
 from memci.storage.search.sources import (

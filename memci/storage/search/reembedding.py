@@ -1,15 +1,15 @@
-"""Texts with vectors of another embedder, and writing their new vectors."""
+"""Texts with vectors of another embedder, and writing their new vectors.
 
-import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+Items of programs only lose theirs: the job that indexes items embeds those without a vector.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from sqlalchemy import Connection
 
 from memci.domain.documents import searched_text
-from memci.storage.frameworks.items import Place as ItemPlace
-from memci.storage.frameworks.items import place_of
 from memci.storage.messages import select_messages
 from memci.storage.search.index import Embedded, EmbeddedPassages, write_parts
 from memci.storage.search.vectors import VectorModel, Vectors, to_text
@@ -34,13 +34,6 @@ JOIN document d ON d.agent_id = v.agent_id AND d.id = c.document_id
 WHERE v.agent_id = %(agent)s AND v.chunk_id > %(after)s AND {_OTHER}
 ORDER BY v.chunk_id LIMIT %(limit)s
 """  # noqa: S608 - a constant of this module
-# Another job embeds items without a vector. No place to continue from: items with a new vector are
-# not found again.
-_ITEMS = f"""
-SELECT v.namespace, v.key, v.text FROM item v
-WHERE v.agent_id = %(agent)s AND v.text IS NOT NULL AND v.embedding IS NOT NULL AND {_OTHER}
-ORDER BY v.updated_at DESC, v.namespace, v.key LIMIT %(limit)s
-"""  # noqa: S608 - a constant of this module
 # Only rows that still exist: erased and forgotten ones stay so.
 _REPLACE = """
 UPDATE {table} SET embedding = new.embedding::halfvec, model = %s
@@ -49,16 +42,11 @@ WHERE {table}.agent_id = %s AND {table}.{key} = new.key
 """
 _DELETE_TOKENS = "DELETE FROM message_tokens WHERE agent_id = %s AND seq = ANY(%s::bigint[])"
 _DELETE_PASSAGES = "DELETE FROM message_passage WHERE agent_id = %s AND seq = ANY(%s::bigint[])"
+_FORGET_OF_ITEMS = f"""
+UPDATE item v SET embedding = NULL, model = NULL WHERE v.agent_id = %(agent)s AND {_OTHER}
+"""  # noqa: S608 - a constant of this module
 _EXISTING = """
 SELECT seq FROM message_vector WHERE agent_id = %s AND seq = ANY(%s::bigint[]) FOR SHARE
-"""
-_REPLACE_OF_ITEMS = """
-UPDATE item SET embedding = new.embedding::halfvec, model = %(model)s
-FROM (SELECT ARRAY(SELECT jsonb_array_elements_text(each->'namespace')) AS namespace,
-             each->>'key' AS key, each->>'text' AS text, each->>'embedding' AS embedding
-        FROM jsonb_array_elements(%(rows)s::jsonb) AS each) AS new
-WHERE item.agent_id = %(agent)s AND item.namespace = new.namespace AND item.key = new.key
-  AND item.text = new.text
 """
 
 
@@ -73,17 +61,16 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class StaleTexts:
-    """Texts to embed, by seq, by node id, by chunk id and by place of items, in this order."""
+    """Texts to embed, by seq, by node id and by chunk id, in this order."""
 
     messages: dict[int, str]
     nodes: dict[int, str]
     chunks: dict[int, str]
-    items: dict[ItemPlace, str] = field(default_factory=dict)
 
     @property
     def texts(self) -> list[str]:
         """All texts, messages first."""
-        parts = (self.messages, self.nodes, self.chunks, self.items)
+        parts = (self.messages, self.nodes, self.chunks)
         return [text for part in parts for text in part.values()]
 
     def end(self, begin: Place) -> Place:
@@ -106,9 +93,7 @@ def stale_texts(
     left = limit - len(messages) - len(nodes)
     rows = connection.exec_driver_sql(_CHUNKS, {**values, "after": after.chunk_id, "limit": left})
     chunks = {row.chunk_id: searched_text(row.name, row.path, row.text) for row in rows}
-    rows = connection.exec_driver_sql(_ITEMS, {**values, "limit": left - len(chunks)})
-    items = {place_of(row): row.text for row in rows}
-    return StaleTexts(messages, nodes, chunks, items)
+    return StaleTexts(messages, nodes, chunks)
 
 
 def stale_nodes(
@@ -150,7 +135,8 @@ def replace_vectors(
             statement = _REPLACE.format(table=table, key=key)
             replaced += connection.exec_driver_sql(statement, values).rowcount
     _replace_parts(connection, agent_id, list(stale.messages), tokens, passages, model)
-    return replaced + _replace_of_items(connection, agent_id, stale.items, list(left), model)
+    connection.exec_driver_sql(_FORGET_OF_ITEMS, _values(agent_id, model, 0, 0))
+    return replaced
 
 
 def _replace_parts(
@@ -172,20 +158,3 @@ def _replace_parts(
     own = passages.of(set(kept)) if passages is not None else None
     found = Embedded(kept, none, model.name, [bits.get(seq, b"") for seq in kept], own)
     write_parts(connection, agent_id, found)
-
-
-def _replace_of_items(
-    connection: Connection,
-    agent_id: str,
-    items: Mapping[ItemPlace, str],
-    vectors: Sequence[str],
-    model: VectorModel,
-) -> int:
-    rows = [
-        {"namespace": list(namespace), "key": key, "text": text, "embedding": vector}
-        for ((namespace, key), text), vector in zip(items.items(), vectors, strict=True)
-    ]
-    if not rows:
-        return 0
-    values = {"agent": agent_id, "model": model.name, "rows": json.dumps(rows)}
-    return connection.exec_driver_sql(_REPLACE_OF_ITEMS, values).rowcount

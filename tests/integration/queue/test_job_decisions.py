@@ -31,7 +31,7 @@ def end_head(claims, end):
 
 
 def back_off(connection, job):
-    mailbox.back_off(connection, job, attempts=1, error="no answer", wait_s=3600)
+    mailbox.count_failure(connection, job, attempts=1, error="no answer", wait_s=3600)
 
 
 def bury(connection, job):

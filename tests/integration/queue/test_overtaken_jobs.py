@@ -57,7 +57,7 @@ def fail_next(lease: Lease, kind: str) -> Job:
     waiting = begin(lease)
     assert waiting.kind == kind
     with lease.effect() as connection:
-        mailbox.back_off(connection, waiting, attempts=3, error="away", wait_s=1_000)
+        mailbox.count_failure(connection, waiting, attempts=3, error="away", wait_s=1_000)
     return waiting
 
 

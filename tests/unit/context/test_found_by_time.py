@@ -9,7 +9,8 @@ import pytest
 from memci.domain.search.candidate import Candidate, Channel, Source, Timed
 from memci.domain.search.hints import Hints
 from memci.domain.search.ranking import Ranked
-from memci.language.question import TimeRange, TimeSpan, analyse, spans_to_search
+from memci.language.question.analysis import analyse
+from memci.language.times.ranges import TimeRange, TimeSpan, spans_to_search
 from tests.support.talk import BEGIN, memory, message, ranked_hits
 
 BOTH = (Channel.DENSE, Channel.LEXICAL)

@@ -8,7 +8,7 @@ import pytest
 
 from memci.domain.search.candidate import Candidate, Channel, Source
 from memci.domain.search.hints import Hints
-from memci.language.question import Order
+from memci.language.question.intent import Order
 from tests.support.talk import BEGIN, memory, message, ranked_hits
 
 DAY = timedelta(days=1)

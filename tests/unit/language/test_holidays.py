@@ -6,7 +6,7 @@ from datetime import date, timedelta
 
 import pytest
 
-from memci.language.question import analyse
+from memci.language.question.analysis import analyse
 from memci.language.times.holidays import lunar_date
 from tests.support.question_times import NOW, times
 

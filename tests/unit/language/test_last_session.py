@@ -9,8 +9,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from memci.language.question import Conversation, find_last_session
-from memci.language.question.last_session import previous_conversation
+from memci.language.question.last_session import (
+    Conversation,
+    find_last_session,
+    previous_conversation,
+)
 from tests.support.question_times import NOW
 
 ASKED = [

@@ -15,7 +15,10 @@ import pytest
 from memci.domain.memory.parameters import MemoryParameters
 from memci.errors import InvalidInputError
 from memci.language.detection import Language
-from memci.language.question import AnswerKind, HitLimits, analyse, split_questions
+from memci.language.hit_limits import HitLimits
+from memci.language.question.analysis import analyse
+from memci.language.question.intent import AnswerKind
+from memci.language.question.subquestions import split_questions
 from memci.reading.understand import explained_analysis, planned_queries
 from tests.support.models import ScriptedModels, ScriptedPlanner
 from tests.support.question_times import NOW, times

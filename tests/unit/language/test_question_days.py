@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memci.language.question import analyse
+from memci.language.question.analysis import analyse
 from tests.support.question_times import NOW, times
 
 # Asked on Tuesday, 9 May 2023.

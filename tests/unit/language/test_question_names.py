@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memci.language.names import entities_named
-from memci.language.question import analyse
+from memci.language.question.analysis import analyse
 from tests.support.question_times import NOW
 
 ENGLISH = [

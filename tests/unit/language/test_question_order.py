@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from memci.language.question import Order, analyse
+from memci.language.question.analysis import analyse
+from memci.language.question.intent import Order
 from tests.support.question_times import NOW
 
 LATEST = [
