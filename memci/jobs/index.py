@@ -320,7 +320,7 @@ class DocumentIndexing:
 
 @dataclass(frozen=True, slots=True)
 class Reembedding:
-    """Replaces vectors that another model made, of messages, memories, chunks and items in turn."""
+    """Replaces vectors that another model made, of messages, memories and chunks in turn."""
 
     kind = JobKind.REEMBED
     triggers_compression = False

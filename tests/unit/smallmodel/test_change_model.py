@@ -40,7 +40,7 @@ def bits(*texts: str) -> list[bytes]:
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_changed_facts_are_found_in_both_languages(language: str):
-    files = (f"judged_{language}_changes.jsonl", f"judged_{language}_second_changes.jsonl")
+    files = [f"judged_{language}{part}_changes.jsonl" for part in ("", "_second", "_third")]
     lines = [each for name in files for each in (JUDGED / name).read_text("utf-8").splitlines()]
     rows: list[dict[str, Any]] = [json.loads(line) for line in lines]
     found = [
