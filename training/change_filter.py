@@ -50,7 +50,7 @@ class Example(NamedTuple):
 
 
 class Net(nn.Module):
-    """The model in torch; ``change_filter.may_end`` computes the same."""
+    """The model in torch; ``change_filter.probability`` computes the same."""
 
     def __init__(self) -> None:
         """Begin with nothing learned."""

@@ -111,7 +111,7 @@ def _new_texts(cut: Segments) -> list[_Text]:
     """Return the sentences of each message in which people tell facts."""
     parts = ((index, part) for index, own in enumerate(cut.parts) for part in own)
     found = []
-    for index, (message, _, sentences) in parts:
+    for index, (message, sentences) in parts:
         if not tells(message):
             continue
         told = sorted((each for each in sentences if _worth(each) >= _TOLD), key=_worth)[-_MOST:]

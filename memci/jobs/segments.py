@@ -20,14 +20,7 @@ from memci.errors import SmallModelAnswerError
 from memci.jobs.index import MessageTexts
 from memci.language.names import key_entities
 from memci.message import Message, Role
-from memci.smallmodel.ports import (
-    Annotation,
-    Embedder,
-    Judgement,
-    ReadSentence,
-    TokenEncoder,
-    TopicSegment,
-)
+from memci.smallmodel.ports import Annotation, Judgement, ReadSentence, TopicSegment
 from memci.smallmodel.registry import SmallModels
 from memci.smallmodel.vector_space import Vectors, VectorSpace
 from memci.storage import receipts
@@ -208,10 +201,9 @@ _MAX_ENTITIES = 4
 
 
 class Part(NamedTuple):
-    """A message of a segment, and where in its text the segment is, with the sentences there."""
+    """A message of a segment, and those of its sentences that the segment has."""
 
     message: Message
-    place: tuple[int, int]
     sentences: Sequence[ReadSentence]
 
 
@@ -261,7 +253,7 @@ def annotated_segments(
     annotated = [_annotated(*each) for each in zip(cuts, annotations, strict=True)]
     # A summary helps to judge the segments of its session; it becomes no memory itself (R3).
     judgements = models.judge.judge(said, [cut.summary for cut in cuts], read)
-    vectors = _vectors(models, texts, cuts)
+    vectors = _vectors(models, texts, segments)
     return Segments(annotated, vectors, judgements, [cut.parts for cut in cuts])
 
 
@@ -291,7 +283,7 @@ def _cuts(
             for seq, part in stretch.parts.items()
         ]
         parts = [
-            Part(conversation[places[seq]], place, _between(sentences[seq], *place))
+            Part(conversation[places[seq]], _between(sentences[seq], *place))
             for seq, place in stretch.places.items()
         ]
         # With the original blanks, as the text is cut out again when it is restored (M24).
@@ -345,39 +337,22 @@ def _line(text: str) -> str:
     return " ".join(text.replace("\x00", "").split())
 
 
-# Of a message's vector, what its parts share, which does not tell one from another.
-_SHARED = 0.4
-
-
-def _vectors(models: SmallModels, texts: MessageTexts, cuts: Sequence[_Cut]) -> Vectors:
-    """Pool the vectors of messages, and of parts of messages as they were read in them."""
+def _vectors(models: SmallModels, texts: MessageTexts, cuts: Sequence[TopicSegment]) -> Vectors:
+    """Pool the vectors of segments made of whole messages; embed parts of messages anew."""
     rows = {message.seq: row for row, message in enumerate(texts.messages)}
-    uses = Counter(part.message.seq for cut in cuts for part in cut.parts)
+    weights = np.array([len(message.text) for message in texts.messages], dtype=np.float32)
+    uses = Counter(seq for cut in cuts for seq in cut.seqs)
     sums = np.zeros((len(cuts), texts.vectors.shape[1]), dtype=np.float32)
     totals = np.zeros(len(cuts), dtype=np.float32)
-    unread = []
-    for at, cut in enumerate(cuts):
-        for part in cut.parts:
-            vector = texts.vectors[rows[part.message.seq]]
-            if uses[part.message.seq] > 1:
-                vector = _own_vector(models.embedder, part, vector)
-            if not vector.any():
-                unread.append(at)
-            length = part.place[1] - part.place[0]
-            sums[at] += length * vector
-            totals[at] += length
+    parts = []
+    for place, cut in enumerate(cuts):
+        own = [rows[seq] for seq in cut.seqs]
+        whole = texts.vectors[own].any(axis=1).all() and all(uses[seq] == 1 for seq in cut.seqs)
+        if whole:
+            sums[place] = weights[own] @ texts.vectors[own]
+            totals[place] = weights[own].sum()
+        else:
+            parts.append(place)
     vectors = texts.space.pooled(sums, totals)
-    vectors[unread] = models.embedder.embed([cuts[at].segment.text for at in unread])
+    vectors[parts] = models.embedder.embed([cuts[place].text for place in parts])
     return vectors
-
-
-def _own_vector(embedder: Embedder, part: Part, whole: Vectors) -> Vectors:
-    """Return the vector of a part of a message, without what the parts share; zero if unknown."""
-    own = np.zeros_like(whole)
-    if whole.any() and isinstance(embedder, TokenEncoder):
-        (start, stop), searched = part.place, part.message.searched
-        name = len(searched) - len(part.message.text)
-        own = embedder.part(searched, (start + name if start else 0, stop + name))
-    if own.any():
-        own = ((own - _SHARED * whole) / (1 - _SHARED)).astype(np.float32)
-    return own

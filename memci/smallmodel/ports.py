@@ -262,10 +262,6 @@ class TokenEncoder(Protocol):
         """Return the vectors of ``embed``, and the bits of each text's tokens."""
         ...
 
-    def part(self, text: str, span: Span) -> Vectors:
-        """Return the unit vector of a part of a text as read in it; zero if it is not read."""
-        ...
-
     def encode_question(self, text: str) -> tuple[Vectors, QuestionTokens]:
         """Return the vector of a question, shape (dimension,), and its tokens."""
         ...

@@ -157,9 +157,6 @@ class BagOfWords:
     def encode(self, texts: Sequence[str]) -> tuple[Vectors, list[bytes]]:
         return self.embed(texts), [self._bits(text).tobytes() for text in texts]
 
-    def part(self, text: str, span: tuple[int, int]) -> Vectors:
-        return self.embed([text[slice(*span)]])[0]
-
     def encode_question(self, text: str) -> tuple[Vectors, QuestionTokens]:
         bits = self._bits(text)
         return self.embed([text])[0], QuestionTokens(bits, np.ones(len(bits), np.float32))

@@ -37,14 +37,14 @@ class QuestionTokens:
         alike = np.zeros(len(texts))
         if not len(self.bits) or not lengths.any():
             return alike
-        different = different_bits(self.bits, tokens_of(b"".join(texts), width))
+        different = different_bits(self.bits, bits_of_tokens(b"".join(texts), width))
         starts = (np.cumsum(lengths) - lengths)[lengths > 0]
         nearest = 1.0 - 2.0 * np.minimum.reduceat(different, starts, axis=1) / (8 * width)
         alike[lengths > 0] = self.weights @ nearest / self.weights.sum()
         return alike
 
 
-def tokens_of(bits: bytes, width: int) -> Bits:
+def bits_of_tokens(bits: bytes, width: int) -> Bits:
     """Return the bits of tokens of ``width`` bytes that stand one after another."""
     return np.frombuffer(bits, np.uint8).reshape(-1, width)
 

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from memci.domain.search.late_interaction import Bits, different_bits, tokens_of
+from memci.domain.search.late_interaction import Bits, bits_of_tokens, different_bits
 from memci.smallmodel.offline import sentence_model
 from memci.smallmodel.offline.sentence_model import Learned, linear, rectified, softmax
 from memci.smallmodel.vector_space import Vectors
@@ -23,43 +23,36 @@ BYTES = 48  # of a token's bits
 MOST = 96
 # Of a hundred changes, one gets a lower probability and is missed.
 LEAST = 0.1
+# Messages of a memory that are looked at.
+_READ = 2
 # Messages whose tokens are remembered: a message is compared with several.
 _REMEMBERED = 512
 
 
-def likeness(older: Sequence[bytes], newer: Sequence[bytes]) -> list[float]:
-    """Return how like each older message is to the newer ones; nothing if bits are missing.
+def may_end(older: Sequence[bytes], newer: Sequence[bytes]) -> list[int] | None:
+    """Return which older messages tell a fact that newer ones may end, the most alike first.
 
-    Each token counts with the one nearest to it, of both sides (MaxSim; E8). ``older``, ``newer``:
-    of each message 48 bytes a token, one token after another.
+    Only two are looked at, as an answer and its question. None if bits are missing. ``older``,
+    ``newer``: of each message 48 bytes a token, one token after another.
     """
-    if not (older and newer and all(older) and all(newer)):
-        return []
-    tokens = [_bits(each) for each in older]
-    different = different_bits(np.concatenate(tokens), np.concatenate([_bits(n) for n in newer]))
-    lengths = np.array([len(each) for each in tokens])
-    starts = np.cumsum(lengths) - lengths
-    one = np.minimum.reduceat(different, starts).mean(axis=1)
-    other = np.add.reduceat(different.min(axis=1), starts, dtype=float) / lengths
-    found: list[float] = (-one - other).tolist()
-    return found
-
-
-def may_end(older: Sequence[bytes], newer: Sequence[bytes]) -> bool:
-    """Return False if newer messages hardly end a fact of the older one that is most like them.
-
-    True if bits are missing. ``older``, ``newer``: as for ``likeness``.
-    """
-    alike = likeness(older, newer)
-    if not alike:
-        return True
-    nearest = older[int(np.argmax(alike))]
+    messages = [*older, *newer]
+    if not (older and newer) or not all(each and len(each) % BYTES == 0 for each in messages):
+        return None
+    bits = np.concatenate([_bits(each) for each in newer])
     said = np.concatenate([_tokens(each) for each in newer])
-    return probability(_tokens(nearest), said) >= LEAST
+    unlike = [_unlikeness(_bits(each), bits) for each in older]
+    nearest = sorted(range(len(older)), key=unlike.__getitem__)[:_READ]
+    return [at for at in nearest if probability(_tokens(older[at]), said) >= LEAST]
+
+
+def _unlikeness(one: Bits, other: Bits) -> float:
+    """Return in how many bits tokens differ from the nearest of the other side (MaxSim; E8)."""
+    different = different_bits(one, other)
+    return float(different.min(axis=1).mean() + different.min(axis=0).mean())
 
 
 def _bits(message: bytes) -> Bits:
-    return tokens_of(message, BYTES)[:MOST]
+    return bits_of_tokens(message, BYTES)[:MOST]
 
 
 def signs(message: bytes) -> Vectors:

@@ -3,8 +3,9 @@
 import re
 from collections.abc import Sequence
 
+from memci.language.clauses import label_of
 from memci.language.sentences import Span
-from memci.smallmodel.offline.change_filter import likeness, may_end
+from memci.smallmodel.offline.change_filter import may_end
 from memci.smallmodel.offline.e5_embedder import MODEL, OfflineEmbedder
 from memci.smallmodel.ports import TextPair
 
@@ -30,15 +31,16 @@ class OfflineChangeReader:
 
     def ended(self, pairs: Sequence[TextPair]) -> list[list[Span]]:
         """Return the clauses of each older text that hold no more once the newer one is said."""
-        likely = [place for place, each in enumerate(pairs) if may_end(*each[2:])]
+        may = {place: may_end(*each[2:]) for place, each in enumerate(pairs)}
+        likely = {place: each for place, each in may.items() if each is None or each}
         found: list[list[Span]] = [[] for _ in pairs]
-        ended = self._ended([pairs[place] for place in likely])
+        ended = self._ended([(pairs[place], each) for place, each in likely.items()])
         for place, spans in zip(likely, ended, strict=True):
             found[place] = spans
         return found
 
-    def _ended(self, pairs: Sequence[TextPair]) -> list[list[Span]]:
-        parts = [self._part(pair) for pair in pairs]
+    def _ended(self, likely: Sequence[tuple[TextPair, list[int] | None]]) -> list[list[Span]]:
+        pairs, parts = [pair for pair, _ in likely], [self._part(*each) for each in likely]
         read = self._embedder.read_pairs(
             [
                 (pair.older[slice(*part)], pair.newer)
@@ -50,20 +52,22 @@ class OfflineChangeReader:
             for (start, _), facts in zip(parts, read, strict=True)
         ]
 
-    def _part(self, pair: TextPair) -> Span:
-        """Return which part of an older text is read: [start, stop)."""
+    def _part(self, pair: TextPair, messages: Sequence[int] | None) -> Span:
+        """Return which part of an older text is read; ``messages``: see ``may_end``."""
         older = pair.older
         lines = [found.span() for found in _LINE.finditer(older)]
         if len(older) <= _READ or not lines[1:]:
             return 0, len(older)
-        alike = likeness(*pair[2:])
-        if len(alike) != len(lines):
-            # A line is no message.
-            *vectors, newer = self._embedder.embed(
-                [*(older[slice(*line)] for line in lines), pair.newer]
-            )
-            alike = [float(vector @ newer) for vector in vectors]
-        return _around(lines, alike)
+        # Each line of a fresh memory of short messages has the label of its speaker.
+        labelled = len(lines) == len(pair.older_bits) and all(
+            label_of(older, *own) for own in lines
+        )
+        if messages and labelled:
+            return _around(lines, [float(at == messages[0]) for at in range(len(lines))])
+        *vectors, newer = self._embedder.embed(
+            [*(older[slice(*line)] for line in lines), pair.newer]
+        )
+        return _around(lines, [float(vector @ newer) for vector in vectors])
 
 
 def _around(lines: Sequence[Span], alike: Sequence[float]) -> Span:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from bisect import bisect_left
 from collections import OrderedDict, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -37,7 +36,7 @@ from memci.smallmodel.offline.e5_files import (
 )
 from memci.smallmodel.offline.e5_graph import POSITIONS
 from memci.smallmodel.offline.sentence_model import BEGIN, END, FEATURES, PASSAGE
-from memci.smallmodel.vector_space import Vectors, VectorSpace, unit_rows
+from memci.smallmodel.vector_space import Vectors, VectorSpace
 
 T = TypeVar("T")
 
@@ -106,7 +105,7 @@ class OfflineEmbedder:
         self._model = LoadOnce(lambda: _load(model_folder(parent)))
         self._changes = LoadOnce(lambda: _sessions(model_folder(parent), CHANGES))
         self._recent = _Recent[Vectors](_REMEMBERED)
-        self._sentences = _Recent[Sentences](_REMEMBERED)  # of long messages also the passages
+        self._sentences = _Recent[Sentences](4 * _REMEMBERED)  # of long messages also the passages
 
     @property
     def model(self) -> str:
@@ -136,23 +135,16 @@ class OfflineEmbedder:
         return self._mapped(self._embed(_QUERY, texts))
 
     def encode(self, texts: Sequence[str]) -> tuple[Vectors, list[bytes]]:
-        """Return the vectors of ``embed``, and 384 sign bits for each of the rarest 128 tokens."""
+        """Return the vectors of ``embed``, and 384 sign bits for each of the rarest 128 tokens.
+
+        ``embed`` returns the same vectors for these texts, as long as they are remembered.
+        """
         read = self._read(texts)
         self._recent.add(
             {_digest(PASSAGE + text): each.vector for text, each in zip(texts, read, strict=True)}
         )
         bits = [each.tokens.rarest(_MOST_TOKENS).tobytes() for each in read]
         return np.array([each.vector for each in read]).reshape(-1, DIMENSION), bits
-
-    def part(self, text: str, span: Span) -> Vectors:
-        """Return the unit vector of a part of a text as read in it, shape (384,).
-
-        It has the sentences whose middle is in it (late chunking; Günther and others, 2024); zero
-        without any.
-        """
-        (sentences,) = self.sentences([text])
-        first, last = (bisect_left(sentences.spans, 2 * at, key=sum) for at in span)
-        return unit_rows(sentences.vectors[first:last].sum(axis=0, dtype=np.float32))
 
     def encode_question(self, text: str) -> tuple[Vectors, QuestionTokens]:
         """Return the vector of a question, shape (384,), and its tokens.
@@ -196,18 +188,11 @@ class OfflineEmbedder:
         begin, found = len(model.tokenizer.encode(PASSAGE)), dict[int, _Read]()
         for batch in _batches([each.ids for each in tokens]):
             run = [tokens[each].ids for each in batch]
-            vectors, bits, middle, last = model.run(run, "vector", "bits", "middle", "last")
+            vectors, bits, middle = model.run(run, "vector", "bits", "middle")
             (states,) = model.sentences.run(["pooled"], {"state": middle})
-            for each, *made in zip(batch, vectors, bits, states, last, strict=True):
-                vector, signs, state, final = made
+            for each, vector, signs, state in zip(batch, vectors, bits, states, strict=True):
                 own = tokens[each].spans
-                sentences = Sentences(
-                    spans[each][: len(own)],
-                    sentence_model.pooled(state, own),
-                    np.array(
-                        [final[slice(*place)].sum(axis=0) for place in own], np.float32
-                    ).reshape(-1, DIMENSION),
-                )
+                sentences = Sentences(spans[each][: len(own)], sentence_model.pooled(state, own))
                 read = _tokens(model, tokens[each].ids, signs, begin)
                 found[each] = _Read(vector, read, sentences)
         self._sentences.add({_digest(text): found[at].sentences for at, text in enumerate(texts)})
@@ -262,25 +247,22 @@ class OfflineEmbedder:
 
 @dataclass(frozen=True, slots=True)
 class Sentences:
-    """The sentences of a text: [start, stop) in characters, and what was read in them."""
+    """The sentences of a text: [start, stop) in characters, and features, shape (n, 256)."""
 
     spans: Sequence[Span]
-    features: Vectors  # shape (n, 256)
-    vectors: Vectors  # sums over the tokens, shape (n, 384)
+    features: Vectors
 
     @classmethod
     def joined(cls, pieces: Sequence[tuple[int, Sentences]]) -> Sentences:
         """Join pieces of a text by their beginnings; what two hold counts once."""
         spans: list[Span] = []
-        features: list[Vectors] = [np.empty((0, FEATURES), np.float32)]
-        vectors: list[Vectors] = [np.empty((0, DIMENSION), np.float32)]
+        features = []
         for begin, piece in pieces:
-            end = spans[-1][1] if spans else 0
-            first = bisect_left([begin + start for start, _ in piece.spans], end)
-            spans += [(begin + start, begin + stop) for start, stop in piece.spans[first:]]
-            features.append(piece.features[first:])
-            vectors.append(piece.vectors[first:])
-        return cls(spans, np.concatenate(features), np.concatenate(vectors))
+            for (start, stop), row in zip(piece.spans, piece.features, strict=True):
+                if not spans or begin + start >= spans[-1][1]:
+                    spans.append((begin + start, begin + stop))
+                    features.append(row)
+        return cls(spans, np.array(features, dtype=np.float32).reshape(-1, FEATURES))
 
 
 @dataclass(frozen=True, slots=True)

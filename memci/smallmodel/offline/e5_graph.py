@@ -130,13 +130,13 @@ def build_embedding(weights: Weights) -> "onnx.ModelProto":
 def build_layers(
     weights: Weights, token_space: Mapping[str, Array], *, quantized: bool = True
 ) -> "onnx.ModelProto":
-    """Return the graph of the layers: ``state`` to ``vector``, ``last``, ``bits`` and ``middle``.
+    """Return the graph of the layers: ``state`` to ``vector``, ``bits`` and ``middle``.
 
-    ``vector``, shape (b, hidden), is the mean of the ``last`` state over all tokens, scaled to
-    length one. ``bits``, shape (b, s, hidden), tells on which side of ``mean`` each token of it
-    lies after a ``rotation`` (E8; both of ``token_space``). ``middle`` is the state before the last
-    four layers. There is no mask, so that attention needs no matrix of s × s: texts of one run have
-    the same number of tokens. Without ``quantized`` the linear layers are float32, to compare.
+    ``vector``, shape (b, hidden), is the mean of the last layer over all tokens, scaled to length
+    one. ``bits``, shape (b, s, hidden), tells on which side of ``mean`` each token of it lies after
+    a ``rotation`` (E8; both of ``token_space``). ``middle`` is the state before the last four
+    layers. There is no mask, so that attention needs no matrix of s × s: texts of one run have the
+    same number of tokens. Without ``quantized`` the linear layers are float32, to compare.
     """
     return _Builder(weights, {}, quantized=quantized).all_layers(token_space)
 
@@ -177,7 +177,6 @@ class _Builder:
             if layer == middle:
                 state = self._node("Identity", [state], "middle")
             state = self._layer(f"l{layer}.", state)
-        state = self._node("Identity", [state], "last")
         total = self._node("ReduceSum", [state, self._numbers("axis.1", 1)], "sum", keepdims=0)
         self._node("LpNormalization", [total], "vector", axis=1, p=2)
         vector = helper.make_tensor_value_info("vector", TensorProto.FLOAT, ["b", hidden])
@@ -186,8 +185,8 @@ class _Builder:
         mean = self._constant("mean", token_space["mean"].astype(np.float32) @ rotation)
         self._node("Greater", [turned, mean], "bits")
         bits = self._states("bits", hidden, TensorProto.BOOL)
-        states = [self._states(each, hidden) for each in ("state", "last", "middle")]
-        return self._made_model("layers", states[0], [vector, bits, *states[1:]])
+        given = self._states("state", hidden)
+        return self._made_model("layers", given, [vector, bits, self._states("middle", hidden)])
 
     def adapted_layers(self) -> "onnx.ModelProto":
         adapted = sum(name.endswith("qkv.up") for name in self._learned)

@@ -59,11 +59,12 @@ def tokens_of(
     """
     pieces = tokenizer.encode(PASSAGE + text, return_type="proto").pieces[:most]
     ends = np.cumsum([len(each.surface) for each in pieces]) - len(PASSAGE)
-    found = []
+    found: list[Span] = []
     for start, stop in spans:
         # A token can hold characters of two sentences; each has at least one token.
         first, last = np.searchsorted(ends, [start, stop - 1], side="right").tolist()
-        if last >= len(pieces):
+        # Sentences of marks alone can be more than the tokens.
+        if last >= len(pieces) or len(found) == len(pieces):
             break
         found.append((first + 1, last + 2))
     return Tokens([BEGIN, *(each.id for each in pieces), END], found)
