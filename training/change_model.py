@@ -6,7 +6,8 @@ together. Training needs torch; the product computes it with ONNX Runtime.
     python -m training.change_model [--check | --further NAMES]
 
 writes the weights. With ``--further`` it goes on with those that are there: for two epochs, it
-reads the files with such names ("home,tasks"), and of the others a share. With
+reads the files with such names ("home,tasks"), and of the others a share; it writes the mean of the
+weights before and after (Wortsman and others, 2022), which forget less. With
 ``--check`` it only trains without some kinds of writers, and prints how well such a model judges
 the pairs of those kinds.
 """
@@ -28,7 +29,7 @@ from torch.nn import functional
 from memci.language.sentences import Span, clause_spans
 from memci.smallmodel.offline import change_model
 from memci.smallmodel.offline.change_model import pair_tokens
-from memci.smallmodel.offline.sentence_model import FEATURES, Tokens
+from memci.smallmodel.offline.sentence_model import FEATURES, Learned, Tokens
 from training.encoder import Encoder, Pooling, adapted_layers, export, restore, tokenizer
 from training.sentence_model import rows
 
@@ -189,6 +190,15 @@ def _further(known: Sequence[Pair], names: Sequence[str]) -> Iterator[list[Pair]
         ]
 
 
+def _average(net: Net, before: Learned) -> None:
+    """Move the weights half the way back to those ``before``."""
+    after = [each.clone() for each in net.parameters()]
+    restore(net, before)
+    with torch.no_grad():
+        for each, other in zip(net.parameters(), after, strict=True):
+            each.add_(other).div_(2)
+
+
 def report(net: Net, known: Sequence[Pair]) -> None:
     """Print how well pairs that the model has not seen are judged, by their files."""
     answers: list[tuple[Pair, list[int], np.ndarray]] = []
@@ -227,7 +237,9 @@ def main() -> None:
         report(train(net, [[each for each in known if each not in left]] * _EPOCHS), left)
     elif chosen.further:
         restore(net, change_model.weights())
-        export(train(net, list(_further(known, chosen.further.split(",")))), _OUTPUT)
+        train(net, list(_further(known, chosen.further.split(","))))
+        _average(net, change_model.weights())
+        export(net, _OUTPUT)
     else:
         export(train(net, [known] * _EPOCHS), _OUTPUT)
     print("judged on what another writer labelled:")

@@ -41,15 +41,17 @@ class OfflineChangeReader:
 
     def _ended(self, likely: Sequence[tuple[TextPair, list[int] | None]]) -> list[list[Span]]:
         pairs, parts = [pair for pair, _ in likely], [self._part(*each) for each in likely]
+        labels = [_label(pair.older, part) for pair, part in zip(pairs, parts, strict=True)]
         read = self._embedder.read_pairs(
             [
-                (pair.older[slice(*part)], pair.newer)
-                for pair, part in zip(pairs, parts, strict=True)
+                (label + pair.older[slice(*part)], pair.newer)
+                for pair, part, label in zip(pairs, parts, labels, strict=True)
             ]
         )
+        begins = [start - len(label) for (start, _), label in zip(parts, labels, strict=True)]
         return [
-            [(start + begin, start + end) for (begin, end), likely in facts if likely >= _LEAST]
-            for (start, _), facts in zip(parts, read, strict=True)
+            [(begin + start, begin + stop) for (start, stop), likely in facts if likely >= _LEAST]
+            for begin, facts in zip(begins, read, strict=True)
         ]
 
     def _part(self, pair: TextPair, messages: Sequence[int] | None) -> Span:
@@ -64,10 +66,24 @@ class OfflineChangeReader:
         )
         if messages and labelled:
             return _around(lines, [float(at == messages[0]) for at in range(len(lines))])
-        *vectors, newer = self._embedder.embed(
-            [*(older[slice(*line)] for line in lines), pair.newer]
-        )
+        # Labels would make lines alike.
+        said = [_said(older, line) for line in lines]
+        newer_said = _said(pair.newer, (0, len(pair.newer)))
+        *vectors, newer = self._embedder.embed([*said, newer_said])
         return _around(lines, [float(vector @ newer) for vector in vectors])
+
+
+def _label(text: str, part: Span) -> str:
+    """Return the label of the last line that has one before a part, unless the part has its own."""
+    if label_of(text, *part):
+        return ""
+    before = (label_of(text, *line.span()) for line in _LINE.finditer(text, 0, part[0]))
+    return next((each for each in reversed([*before]) if each), "")
+
+
+def _said(text: str, line: Span) -> str:
+    start, stop = line
+    return text[start + len(label_of(text, start, stop)) : stop]
 
 
 def _around(lines: Sequence[Span], alike: Sequence[float]) -> Span:

@@ -38,11 +38,15 @@ def bits(*texts: str) -> list[bytes]:
     return built_in()[0].encode(texts)[1]
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_changed_facts_are_found_in_both_languages(language: str):
+def judged(language: str) -> list[dict[str, Any]]:
     files = [f"judged_{language}{part}_changes.jsonl" for part in ("", "_second", "_third")]
     lines = [each for name in files for each in (JUDGED / name).read_text("utf-8").splitlines()]
-    rows: list[dict[str, Any]] = [json.loads(line) for line in lines]
+    return [json.loads(line) for line in lines]
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_changed_facts_are_found_in_both_languages(language: str):
+    rows = judged(language)
     found = [
         bool(ended(row["older"], row["newer"], (row["by_older"], row["by_newer"]))) for row in rows
     ]
@@ -66,6 +70,10 @@ def test_changed_facts_are_found_in_both_languages(language: str):
         ),
         ("The standup is on Mondays at 9:30.", "Standup moves to Thursdays.", None),
         ("我在一家银行上班。", "我辞职了，下周五是最后一天。", None),
+        ("I live in Bern.", "I moved to Zurich last week.", None),
+        ("I drive an old Golf.", "I sold the Golf yesterday.", None),
+        ("我有一辆自行车。", "我把自行车卖了。", None),
+        ("我叫安娜，吃素，住在伯尔尼。", "上周我搬到苏黎世了。", ["住在伯尔尼"]),
         ("I live in Bern.", "My sister moved to Zurich last week.", []),
         ("我住在苏州。", "我周末去杭州玩了两天。", []),
         ("I have a dog called Rex.", "We went to the beach with Rex on Sunday.", []),
@@ -132,10 +140,9 @@ def test_a_long_older_text_is_read_around_the_line_most_like_the_newer():
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_the_filter_lets_nearly_every_change_pass(language: str):
-    lines = (JUDGED / f"judged_{language}_second_changes.jsonl").read_text("utf-8").splitlines()
-    rows = [json.loads(line) for line in lines]
+    rows = judged(language)
     passed = [may_pass(row["older"], row["newer"]) for row in rows if row["ended"]]
-    assert sum(passed) >= 0.97 * len(passed)
+    assert sum(passed) >= 0.96 * len(passed)
 
 
 @pytest.mark.parametrize(
@@ -169,13 +176,24 @@ TALK = [
 ]
 
 
-@pytest.mark.parametrize("labels", [True, False])
-def test_of_several_messages_the_one_that_may_be_ended_is_read(labels: bool):
-    said = [each.partition(": ")[2] for each in TALK]
-    older, newer = bits(*said), bits(MOVED.partition(": ")[2])
-    assert may_end(older, newer) == [2]
-    memory = "\n".join(TALK) if labels else f"Ann: {' '.join(said[:2])}\n{said[2]}\n{said[3]}"
+def test_of_several_messages_the_one_that_may_be_ended_is_read():
+    older, newer = bits(*(each.partition(": ")[2] for each in TALK)), bits(MOVED)
+    nearest = may_end(older, newer)
+    assert nearest is not None
+    assert nearest[0] == 2
+    memory = "\n".join(TALK)
     (found,) = reader().ended([TextPair(memory, MOVED, older, newer)])
+    assert memory[slice(*found[0])].startswith("I live in Bern")
+
+
+def test_lines_that_are_no_messages_are_found_by_their_meaning():
+    swims = (
+        "We like to swim in the lake, early in the morning, before the others come and get loud."
+    )
+    memory = f"Ann: {swims}\nI live in Bern, in the old town, above a bakery."
+    # As of two memories that were merged: the text of one, the messages of both.
+    older = bits(memory, "We go swimming in the lake every morning.")
+    (found,) = reader().ended([TextPair(memory, MOVED, older, bits(MOVED))])
     assert memory[slice(*found[0])].startswith("I live in Bern")
 
 
@@ -186,4 +204,4 @@ def test_an_unrelated_message_leaves_a_memory_of_several_messages_alone():
 
 def test_an_answer_can_be_ended_though_its_question_is_more_like_the_new_message():
     older = bits("When is the dentist appointment?", "On Monday at nine.")
-    assert 1 in may_end(older, bits("The dentist appointment was moved to Friday."))
+    assert 1 in (may_end(older, bits("The dentist appointment was moved to Friday.")) or [])
