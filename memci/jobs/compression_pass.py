@@ -136,10 +136,7 @@ class BatchScan:
             self.unavailable = 0
             self._fail(node.id, attempts)
         else:
-            if len(shrunk) < self.parameters.delete_threshold:
-                self.outcome.forgotten[node.id] = compression_scan.Forgetting.TOO_SHORT
-            else:
-                self.outcome.compressed.append(_compressed(node, text, shrunk))
+            self.outcome.compressed.append(_compressed(node, text, shrunk))
 
     def _fail(self, node: int, attempts: int, asked_s: float = 0.0) -> None:
         """Let the node wait, or give up on it; stop when the model as a whole is down."""

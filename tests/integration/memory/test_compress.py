@@ -104,16 +104,6 @@ def test_a_memory_that_would_be_too_short_is_forgotten_without_a_call(ada: Agent
     assert ada.trail(memory) == ["created", "forgotten"]
 
 
-def test_a_memory_of_which_the_model_leaves_too_little_is_forgotten(ada: AgentUnderTest) -> None:
-    memory = remember_with_half_a_link(ada)
-    ada.models.compressor.rest = lambda text, target: "…"
-    ada.compress()
-    assert ada.nodes("memory") == []
-    assert ada.trail(memory) == ["created", "forgotten"]
-    log = ada.passes()[-1]
-    assert (log.compressed, log.forgotten) == (0, 1)
-
-
 def test_forgetting_leaves_dangling_links_that_support_nothing(ada: AgentUnderTest) -> None:
     ada.remember(f"A [Grace] {LONG}")
     forget_focus(ada)
