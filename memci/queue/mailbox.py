@@ -299,7 +299,7 @@ def count_failure(
 ) -> None:
     """Record a failure, and how long the job waits; None: its process tries again."""
     started = int(wait_s is None)
-    values = (attempts, error, started, wait_s or 0.0, job.agent_id, job.id, job.ordinal)
+    values = (attempts, error, started, wait_s, job.agent_id, job.id, job.ordinal)
     connection.exec_driver_sql(_COUNT_FAILURE, values)
 
 
