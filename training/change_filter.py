@@ -3,7 +3,9 @@
     python -m training.change_filter
 
 writes the weights. It learns from the labelled pairs, and from neighbours in the corpora in which
-the reader of changes finds nothing. Then it prints how many of the pairs that it has not seen pass.
+the reader of changes finds nothing. A second model learns from the features of the newer texts'
+sentences whether they end anything at all. Then it prints how many of the pairs that it has not
+seen pass.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from memci.config.settings import Settings
 from memci.smallmodel.offline import change_filter
 from memci.smallmodel.offline.change_filter import LEAST, signs
 from memci.smallmodel.offline.e5_embedder import OfflineEmbedder
+from memci.smallmodel.offline.sentence_model import FEATURES
 from training.change_model import Pair, neighbours, pairs
 from training.corpus import Archive, read_corpora
 from training.encoder import export, padded
@@ -31,6 +34,7 @@ _OUTPUT = Path(change_filter.__file__).parent / "data" / change_filter.FILE
 _SIZE, _HEADS, _HIDDEN = 64, 4, 96
 _EPOCHS, _BATCH, _RATE = 3, 64, 2e-3
 _DROPOUT, _BITS_DROPOUT = 0.15, 0.1
+_NEWS_EPOCHS, _NEWS_RATE = 12, 1e-3
 _LABELLED, _NATURAL = 3.0, 9.0  # weights of written pairs, and of endings in natural talk
 # Of the corpora: pairs in all, the nearest earlier entries of one, the longest text.
 _ARCHIVED, _NEAREST, _LONGEST = 6_000, 2, 600
@@ -55,13 +59,13 @@ class Net(nn.Module):
     def __init__(self) -> None:
         """Begin with nothing learned."""
         super().__init__()
-        self.layers = nn.ModuleList()  # none is adapted
         self.token = nn.Linear(8 * change_filter.BYTES, _SIZE)
         self.query, self.key = nn.Linear(_SIZE, _SIZE), nn.Linear(_SIZE, _SIZE)
         self.value, self.compared = nn.Linear(_SIZE, _SIZE), nn.Linear(4 * _SIZE, _SIZE)
         self.attention = nn.Linear(_SIZE, _HEADS)
         self.hidden, self.out = nn.Linear((_HEADS + 1) * _SIZE, _HIDDEN), nn.Linear(_HIDDEN, 1)
         self.dropout, self.bits_dropout = nn.Dropout(_DROPOUT), nn.Dropout(_BITS_DROPOUT)
+        self.news, self.news_out = nn.Linear(FEATURES, _SIZE), nn.Linear(_SIZE, 1)
 
     def forward(self, some: Sequence[Example]) -> Tensor:
         """Return the logits that the newer texts end a fact, shape (n,)."""
@@ -82,6 +86,13 @@ class Net(nn.Module):
         hidden = functional.relu(self.hidden(torch.cat([pooled, most], -1)))
         return self.out(functional.dropout(hidden, 0.2, self.training))[:, 0]
 
+    def heard(self, texts: Sequence[Tensor]) -> Tensor:
+        """Return the logits that texts end anything, from the features of their sentences."""
+        features = functional.dropout(torch.cat(list(texts)), 0.3, self.training)
+        hidden = functional.dropout(functional.relu(self.news(features)), 0.2, self.training)
+        sentences = self.news_out(hidden)[:, 0].split([len(each) for each in texts])
+        return torch.stack([each.max() for each in sentences])
+
 
 class Bits:
     """Reads the bits of texts as memci stores them, each text once."""
@@ -90,6 +101,12 @@ class Bits:
         """Take the built-in embedder."""
         self._embedder = embedder
         self._known: dict[str, Tensor] = {}
+
+    def features(self, known: Sequence[Pair]) -> list[Tensor]:
+        """Return the features of the sentences of each newer text."""
+        read = self._embedder.sentences([_searched(each.by_newer, each.newer) for each in known])
+        nothing = np.zeros((1, FEATURES), np.float32)
+        return [torch.from_numpy(each.features if each.spans else nothing) for each in read]
 
     def examples(self, known: Sequence[Pair]) -> list[Example]:
         """Return the examples that pairs give."""
@@ -160,10 +177,32 @@ def unrelated(known: Sequence[Pair]) -> Iterator[Pair]:
             yield replace(each, newer=newer.newer, by_newer=newer.by_newer, ended=[], writer=_OTHER)
 
 
-def train(known: Sequence[Example]) -> Net:
+def train_news(net: Net, known: Sequence[Pair], bits: Bits) -> None:
+    """Train on the newer texts of pairs, each text once."""
+    last = {(each.by_newer, each.newer): each for each in sorted(known, key=_is_change)}
+    some = list(last.values())
+    features = bits.features(some)
+    ended = torch.tensor([_is_change(each) for each in some])
+    weight = torch.tensor([_weight(each) for each in some])
+    optimizer = torch.optim.AdamW(net.parameters(), _NEWS_RATE, weight_decay=0.05)
+    for _ in range(_NEWS_EPOCHS):
+        for chosen in torch.randperm(len(some)).split(_BATCH):
+            logits = net.heard([features[at] for at in chosen.tolist()])
+            loss = functional.binary_cross_entropy_with_logits(
+                logits, ended[chosen], weight[chosen]
+            )
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+
+
+def _is_change(pair: Pair) -> float:
+    return float(bool(pair.ended))
+
+
+def train(net: Net, known: Sequence[Example]) -> None:
     """Train on examples."""
-    torch.manual_seed(1)
-    random, net = np.random.default_rng(1), Net()
+    random = np.random.default_rng(1)
     optimizer = torch.optim.AdamW(net.parameters(), weight_decay=0.02)
     steps = _EPOCHS * -(-len(known) // _BATCH)
     schedule = torch.optim.lr_scheduler.OneCycleLR(
@@ -183,16 +222,17 @@ def train(known: Sequence[Example]) -> Net:
             schedule.step()
             total += loss.item()
         print(f"epoch {epoch + 1}: loss {total * _BATCH / len(known):.3f}", flush=True)
-    return net.eval()
 
 
 def report(net: Net, bits: Bits) -> None:
     """Print how many pairs of the judged parts pass, by their files."""
     known = pairs(judged=True)
     with torch.no_grad():
-        likely = [net([each]).sigmoid().item() for each in bits.examples(known)]
+        odds = net.heard(bits.features(known)).exp().tolist()
+        for at, each in enumerate(bits.examples(known)):
+            odds[at] *= net([each]).exp().item()
     for writer in sorted({each.writer for each in known}):
-        own = [(bool(pair.ended), each) for pair, each in zip(known, likely, strict=True)
+        own = [(bool(pair.ended), each) for pair, each in zip(known, odds, strict=True)
                if pair.writer == writer]  # fmt: skip
         for ended, name in ((True, "changes"), (False, "near misses")):
             passed = [each >= LEAST for is_ended, each in own if is_ended == ended]
@@ -204,8 +244,11 @@ def main() -> None:
     embedder = OfflineEmbedder(Settings().embedder_folder)
     labelled, bits = pairs(), Bits(embedder)
     known = [*labelled, *unrelated(labelled), *neighbours(), *archived(embedder, labelled)]
-    net = train(bits.examples(known))
-    export(net, _OUTPUT)
+    torch.manual_seed(1)
+    net = Net()
+    train_news(net, [*labelled, *neighbours()], bits)
+    train(net, bits.examples(known))
+    export(net.eval(), _OUTPUT)
     report(net, bits)
 
 

@@ -30,7 +30,7 @@ from memci.language.sentences import Span, clause_spans
 from memci.smallmodel.offline import change_model
 from memci.smallmodel.offline.change_model import pair_tokens
 from memci.smallmodel.offline.sentence_model import FEATURES, Learned, Tokens
-from training.encoder import Encoder, Pooling, adapted_layers, export, restore, tokenizer
+from training.encoder import HIDDEN, Encoder, Pooling, adapted_layers, export, restore, tokenizer
 from training.sentence_model import rows
 
 _OUTPUT = Path(change_model.__file__).parent / "data" / change_model.FILE
@@ -125,7 +125,7 @@ class Net(nn.Module):
     def __init__(self, encoder: Encoder) -> None:
         """Adapt all layers."""
         super().__init__()
-        self.layers, self.pooling = adapted_layers(encoder.layers, _RANK), Pooling(0.2)
+        self.layers, self.pooling = adapted_layers(encoder.layers, _RANK), Pooling(HIDDEN, 0.2)
         self.ends, self.ends_out = nn.Linear(2 * FEATURES, 64), nn.Linear(64, 1)
         self._encoder = [encoder]  # its weights are not trained
 

@@ -22,6 +22,8 @@ from memci.smallmodel.offline.e5_graph import ADAPTED, Weights, tokenizer_model
 from memci.smallmodel.offline.sentence_model import FEATURES, Learned
 
 _SCALE = 2.0  # of the changes of layers
+EPSILON = 1e-12  # of all norms
+HIDDEN = 384  # numbers of a state
 
 
 @cache
@@ -32,33 +34,35 @@ def tokenizer() -> Any:
 
 
 class Layer(nn.Module):
-    """A layer of the embedder, without dropout."""
+    """A layer of a transformer with the norms behind (Vaswani and others, 2017)."""
 
-    def __init__(self, weights: Weights, name: str) -> None:
-        """Take the layer whose tensors begin with ``name``."""
+    def __init__(self, hidden: int, wide: int, heads: int, dropout: float = 0.0) -> None:
+        """Begin with nothing learned; ``wide``: numbers between the two linear layers."""
         super().__init__()
-        hidden = weights.hidden
+        self.heads, self.size = heads, hidden // heads
+        self.qkv, self.ao = nn.Linear(hidden, 3 * hidden), nn.Linear(hidden, hidden)
+        self.fi, self.fo = nn.Linear(hidden, wide), nn.Linear(wide, hidden)
+        self.aln, self.oln = (nn.LayerNorm(hidden, eps=EPSILON) for _ in range(2))
+        self.dropout = nn.Dropout(dropout)
 
-        def floats(part: str, *shape: int) -> Tensor:
-            found = np.array(weights.tensors[name + part].floats(), dtype=np.float32)
-            return torch.from_numpy(found).reshape(shape or (-1,))
+    @classmethod
+    def packaged(cls, weights: Weights, name: str) -> Layer:
+        """Return the layer of the embedder whose tensors begin with ``name``."""
 
-        def linear(*parts: str) -> nn.Linear:
-            bias = torch.cat([floats(f"{part}.b") for part in parts])
-            table = torch.cat([floats(f"{part}.w").reshape(-1) for part in parts])
-            made = nn.Linear(len(table) // len(bias), len(bias))
-            made.load_state_dict({"weight": table.reshape(len(bias), -1), "bias": bias})
-            return made
+        def floats(part: str) -> Tensor:
+            found = [weights.tensors[name + each].floats() for each in part.split()]
+            return torch.from_numpy(np.concatenate(found).astype(np.float32))
 
-        def norm(part: str) -> nn.LayerNorm:
-            made = nn.LayerNorm(hidden, eps=weights.epsilon)
-            made.load_state_dict({"weight": floats(f"{part}.w"), "bias": floats(f"{part}.b")})
-            return made
-
-        self.heads, self.size = weights.heads, hidden // weights.heads
-        self.qkv, self.ao = linear("q", "k", "v"), linear("ao")
-        self.fi, self.fo = linear("fi"), linear("fo")
-        self.aln, self.oln = norm("aln"), norm("oln")
+        made = cls(weights.hidden, len(floats("fi.b")), weights.heads)
+        parts = {"qkv": "qkv", "ao": ["ao"], "fi": ["fi"], "fo": ["fo"]}
+        parts |= {each: [each] for each in ("aln", "oln")}
+        with torch.no_grad():
+            for part, sources in parts.items():
+                layer = made.get_submodule(part)
+                for kind, values in (("w", layer.weight), ("b", layer.bias)):
+                    stored = floats(" ".join(f"{each}.{kind}" for each in sources))
+                    values.copy_(stored.reshape(values.shape))
+        return made
 
     def forward(self, state: Tensor, mask: Tensor) -> Tensor:
         """Return the next state, shape (n, tokens, d); ``mask``: True where there is a token."""
@@ -69,8 +73,8 @@ class Layer(nn.Module):
         heat = query @ key.transpose(2, 3) / self.size**0.5
         seen = heat.masked_fill(~mask[:, None, None, :], -1e9).softmax(-1).to(value.dtype) @ value
         seen = seen.transpose(1, 2).reshape(many, length, hidden)
-        state = self.aln(state + self.ao(seen))
-        return self.oln(state + self.fo(functional.gelu(self.fi(state))))
+        state = self.aln(state + self.dropout(self.ao(seen)))
+        return self.oln(state + self.dropout(self.fo(functional.gelu(self.fi(state)))))
 
 
 class Adapted(nn.Module):
@@ -101,16 +105,6 @@ def adapted_layers(layers: Sequence[Layer], rank: int) -> nn.ModuleList:
     return found
 
 
-def _adapters_of(layers: nn.Module) -> dict[str, Tensor]:
-    """Return the changes by name."""
-    found = {}
-    for at, layer in enumerate(layers.children()):
-        for name in ADAPTED:
-            adapted = getattr(layer, name)
-            found[f"l{at}.{name}.down"], found[f"l{at}.{name}.up"] = adapted.down, adapted.up
-    return found
-
-
 def padded(states: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
     """Return states of texts as one tensor, and where they have tokens."""
     length = max(map(len, states))
@@ -124,11 +118,11 @@ def padded(states: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
 class Pooling(nn.Module):
     """Features of sentences: what heads of attention heed in each, and the mean of its tokens."""
 
-    def __init__(self, dropout: float) -> None:
+    def __init__(self, hidden: int, dropout: float) -> None:
         """Take the share of features that is left out while it is trained."""
         super().__init__()
-        self.query = nn.Linear(384, 4)
-        self.value, self.mean = nn.Linear(384, FEATURES // 2), nn.Linear(384, FEATURES // 2)
+        self.query = nn.Linear(hidden, 4)
+        self.value, self.mean = (nn.Linear(hidden, FEATURES // 2) for _ in range(2))
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, state: Tensor, spans: Sequence[tuple[int, int, int]]) -> Tensor:
@@ -166,7 +160,7 @@ class Encoder:
         )
         scale, shift = table("emb.ln.w")[0], table("emb.ln.b")[0]
         self._norm.load_state_dict({"weight": scale, "bias": shift})
-        self.layers = [Layer(weights, f"l{at}.") for at in range(weights.layers)]
+        self.layers = [Layer.packaged(weights, f"l{at}.") for at in range(weights.layers)]
 
     def embedded(self, texts: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
         """Return the state before the first layer, and where it has tokens."""
@@ -176,16 +170,18 @@ class Encoder:
 
 
 def _arrays(net: nn.Module) -> dict[str, Tensor]:
-    """Return the changes of ``net.layers``, and its heads, by name."""
-    arrays = _adapters_of(net.get_submodule("layers"))
-    for name, head in net.named_modules():
-        if isinstance(head, nn.Linear) and not name.startswith("layers."):
-            arrays[f"{name}.w"], arrays[f"{name}.b"] = head.weight, head.bias
+    """Return what is trained of a model, by name."""
+    arrays = {}
+    for name, part in net.named_modules():
+        if isinstance(part, Adapted):
+            arrays |= {f"{name}.down": part.down, f"{name}.up": part.up}
+        elif isinstance(part, nn.Linear | nn.LayerNorm) and part.weight.requires_grad:
+            arrays |= {f"{name}.w": part.weight, f"{name}.b": part.bias}
     return arrays
 
 
 def export(net: nn.Module, path: Path) -> None:
-    """Write the changes of ``net.layers``, and its heads, in half precision."""
+    """Write what is trained of a model, in half precision."""
     halves: dict[str, Any] = {
         name: (each * _scale(name)).detach().numpy().astype(np.float16)
         for name, each in _arrays(net).items()

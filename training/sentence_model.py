@@ -1,7 +1,7 @@
 """Trains what memci reads in a sentence: key messages, types, worth, and where a topic ends.
 
-The model is low-rank adapters (LoRA; Hu and others, 2021) of the last layers of the built-in
-embedder, with small heads. Training needs torch; the product computes it with ONNX Runtime.
+The model is two small layers on states of the built-in embedder, with small heads. Training needs
+torch; the product computes it with ONNX Runtime.
 
     python -m training.sentence_model [--check]
 
@@ -27,7 +27,7 @@ from torch.nn import functional
 
 from memci.language.sentences import sentence_spans
 from memci.smallmodel.offline import sentence_model
-from memci.smallmodel.offline.e5_graph import ADAPTED_LAYERS
+from memci.smallmodel.offline.e5_graph import HEAD_SIZE, READ
 from memci.smallmodel.offline.sentence_model import (
     KEYS,
     SEAM_FEATURES,
@@ -39,25 +39,17 @@ from memci.smallmodel.offline.sentence_model import (
     Tokens,
     tokens_of,
 )
-from training.encoder import (
-    Encoder,
-    Layer,
-    Pooling,
-    adapted_layers,
-    export,
-    padded,
-    tokenizer,
-)
+from training.encoder import EPSILON, HIDDEN, Encoder, Layer, Pooling, export, padded, tokenizer
 
 _DATA = Path(__file__).parent / "sentences"
 OUTPUT = Path(sentence_model.__file__).parent / "data" / sentence_model.FILE
 # Who wrote a file, and what about; a check leaves out one kind in both languages.
 _WRITERS = ("work", "life", "mixed", "tech", "wide")
 _FOLDS = len(_WRITERS)
-_RANK = 16
-_EPOCHS = 8
+_LAYERS, _HIDDEN, _WIDE, _DROPOUT = 2, 256, 512, 0.15
+_EPOCHS = 10
 _BATCH = 32
-_ADAPTER_RATE, _HEAD_RATE = 4e-4, 2e-3
+_RATE = 1e-3
 _TALKS = 6  # conversations in one step
 _JOINED = 0.3  # of the conversations are followed by another one
 _SMOOTHING = 0.05
@@ -77,7 +69,7 @@ class Example:
     language: str
     labels: Sequence[Label] = ()
     cuts: Sequence[int] = ()  # between neighbouring sentences: 1 if the topic changes
-    states: Tensor | None = None  # before the adapted layers
+    states: Tensor | None = None  # that the model reads
 
 
 @dataclass
@@ -215,29 +207,32 @@ def talks() -> list[Talk]:
     return found
 
 
-def compute_states(examples: Sequence[Example]) -> list[Layer]:
-    """Compute the states before the adapted layers; return these layers."""
+def compute_states(examples: Sequence[Example]) -> None:
+    """Compute the embedder's states that the model reads."""
     encoder = Encoder()
     ordered = sorted(examples, key=lambda each: len(each.tokens.ids))
     with torch.no_grad():
         for at in range(0, len(ordered), _BATCH):
             some = ordered[at : at + _BATCH]
             state, mask = encoder.embedded([each.tokens.ids for each in some])
-            for layer in encoder.layers[:-ADAPTED_LAYERS]:
-                state = layer(state, mask)
+            after = [state := layer(state, mask) for layer in encoder.layers]
+            read = torch.cat([after[each - 1] for each in READ], 2).half()
             for row, each in enumerate(some):
-                each.states = state[row, : len(each.tokens.ids)].half()
-    return encoder.layers[-ADAPTED_LAYERS:]
+                each.states = read[row, : len(each.tokens.ids)]
 
 
 class Net(nn.Module):
-    """The adapted layers, the pooling of sentences, and the heads."""
+    """The layers, the pooling of sentences, and the heads."""
 
-    def __init__(self, layers: Sequence[Layer]) -> None:
-        """Copy the ``layers`` and adapt them."""
+    def __init__(self) -> None:
+        """Begin with nothing learned."""
         super().__init__()
-        self.layers = adapted_layers(layers, _RANK)
-        self.pooling = Pooling(0.3)
+        self.entry = nn.Linear(len(READ) * HIDDEN, _HIDDEN)
+        self.norm = nn.LayerNorm(_HIDDEN, eps=EPSILON)
+        self.layers = nn.ModuleList(
+            Layer(_HIDDEN, _WIDE, _HIDDEN // HEAD_SIZE, _DROPOUT) for _ in range(_LAYERS)
+        )
+        self.pooling, self.dropout = Pooling(_HIDDEN, 0.3), nn.Dropout(_DROPOUT)
         self.key = nn.Linear(256 + len(SPEAKERS), len(KEYS))
         self.kind = nn.Linear(256 + len(SPEAKERS), len(TYPES))
         self.worth = nn.Linear(256 + len(SPEAKERS), len(WORTHS))
@@ -246,6 +241,7 @@ class Net(nn.Module):
     def forward(self, examples: Sequence[Example]) -> Tensor:
         """Return the features of all sentences, shape (n, 256)."""
         state, mask = padded([each.states for each in examples])
+        state = self.norm(self.entry(self.dropout(state)))
         for layer in self.layers:
             state = layer(state, mask)
         spans = [(row, *span) for row, each in enumerate(examples) for span in each.tokens.spans]
@@ -336,20 +332,14 @@ def _language(talk: Talk) -> str:
     return talk.messages[0].language
 
 
-def train(
-    layers: Sequence[Layer], examples: Sequence[Example], known: Sequence[Talk], seed: int = 1
-) -> Net:
+def train(examples: Sequence[Example], known: Sequence[Talk], seed: int = 1) -> Net:
     """Train on examples and conversations whose states are computed."""
     torch.manual_seed(seed)
-    net, random = Net(layers), np.random.default_rng(seed)
-    adapters = [each for each in net.layers.parameters() if each.requires_grad]
-    heads = [each for name, each in net.named_parameters() if not name.startswith("layers.")]
-    optimizer = torch.optim.AdamW(
-        [{"params": adapters, "weight_decay": 0.05}, {"params": heads, "weight_decay": 0.05}]
-    )
+    net, random = Net(), np.random.default_rng(seed)
+    optimizer = torch.optim.AdamW(net.parameters(), weight_decay=0.05)
     batches = -(-len(examples) // _BATCH) + -(-len(known) // _TALKS)
     schedule = torch.optim.lr_scheduler.OneCycleLR(
-        optimizer, [_ADAPTER_RATE, _HEAD_RATE], total_steps=_EPOCHS * batches, pct_start=0.1
+        optimizer, _RATE, total_steps=_EPOCHS * batches, pct_start=0.1
     )
     for epoch in range(_EPOCHS):
         # Texts of about one length together; the batches in any order.
@@ -438,9 +428,9 @@ def main() -> None:
     examples, judged = [*labelled(random), *cut_messages(random)], labelled(random, judged=True)
     known = talks()
     said = [message for talk in known for message in talk.messages]
-    layers = compute_states([*examples, *judged, *said])
+    compute_states([*examples, *judged, *said])
     if not check:
-        net = train(layers, examples, known)
+        net = train(examples, known)
         export(net, OUTPUT)
         print("judged on what another writer labelled:")
         report(net, judged)
@@ -448,7 +438,7 @@ def main() -> None:
     for name in check.split(","):
         fold = _WRITERS.index(name)
         left = [talk for talk in known if talk.messages[0].fold != fold]
-        net = train(layers, [each for each in examples if each.fold != fold], left)
+        net = train([each for each in examples if each.fold != fold], left)
         print(f"without {name}:")
         report(net, [each for each in examples if each.fold == fold])
         report_talks(net, [talk for talk in known if talk.messages[0].fold == fold])

@@ -42,6 +42,7 @@ class _Text(NamedTuple):
     said_at: datetime
     user_id: str | None
     seqs: tuple[int, ...]
+    news: float = 0.5  # how likely it ends anything; a memory's is not known
 
     def bits(self, known: Mapping[int, bytes]) -> tuple[bytes, ...]:
         """Return the bits of each message's tokens, empty where none are known."""
@@ -76,7 +77,7 @@ class ChangedFacts:
         pairs = list(dict.fromkeys(_pairs(cut, new, near, known)))
         spans = reader.ended(
             [
-                TextPair(older.text, newer.text, older.bits(bits), newer.bits(bits))
+                TextPair(older.text, newer.text, older.bits(bits), newer.bits(bits), newer.news)
                 for older, newer in pairs
             ]
         )
@@ -119,7 +120,8 @@ def _new_texts(cut: Segments) -> list[_Text]:
         if told:
             gap = " " if cut.segments[index].language is Language.ENGLISH else ""
             text = gap.join(message.text[each.start : each.stop].strip() for each in told)
-            found.append(_text(index, message, text, cut))
+            news = max(each.news for each in told)
+            found.append(_text(index, message, text, cut)._replace(news=news))
     return found
 
 

@@ -136,7 +136,10 @@ class BatchScan:
             self.unavailable = 0
             self._fail(node.id, attempts)
         else:
-            self.outcome.compressed.append(_compressed(node, text, shrunk))
+            if any(map(str.isalnum, shrunk)):
+                self.outcome.compressed.append(_compressed(node, text, shrunk))
+            else:  # "…"
+                self.outcome.forgotten[node.id] = compression_scan.Forgetting.TOO_SHORT
 
     def _fail(self, node: int, attempts: int, asked_s: float = 0.0) -> None:
         """Let the node wait, or give up on it; stop when the model as a whole is down."""

@@ -120,20 +120,20 @@ def _strip_span(text: str, start: int, end: int) -> Iterator[Span]:
         yield start + left, start + right
 
 
-_PART = re.compile(r"[^,;.!?，。；、！？\n]+(?:[,;.!?，。；、！？\n]+|$)")
+_PART = re.compile(r"[^,;，；、\n]+(?:[,;，；、\n]+|$)")
 _JOINED = re.compile(r"\s(?=(?:and|but|so)\s)")
 _SHORTEST_PART = 8
 _MARKS = ",;.!?，。；、！？\n"
 
 
 def clause_spans(text: str) -> list[Span]:
-    """Return [start, stop) of the parts of a text between marks, or before "and", "but", "so".
+    """Return [start, stop) of the parts of sentences between marks, or before "and", "but", "so".
 
     Each may state a fact; the marks are left out.
     """
     found = []
-    for match in _PART.finditer(text):
-        start, stop = match.span()
+    parts = (part for sentence in sentence_spans(text) for part in _PART.finditer(text, *sentence))
+    for start, stop in (part.span() for part in parts):
         cuts = [start]
         for conjunction in _JOINED.finditer(text, start, stop):
             if conjunction.start() - cuts[-1] > _SHORTEST_PART:

@@ -75,7 +75,7 @@ class ReadSentence:
 
     ``key``: its kind if it is a key message (R7). ``types``: how likely a memory of it is of each
     type; the rest of 1 is small talk and questions (M4). ``worths``: how likely it is talk, trifle,
-    remark, fact, life or vital (R3).
+    remark, fact, life or vital (R3). ``news``: how likely it ends what was told before (R6).
     """
 
     start: int
@@ -83,6 +83,7 @@ class ReadSentence:
     key: PinKind | None
     types: Mapping[NodeType, float]
     worths: Mapping[str, float]
+    news: float
 
 
 class Annotator(Protocol):
@@ -120,13 +121,15 @@ class SentenceReader(Protocol):
 class TextPair(NamedTuple):
     """An older and a newer text, each with its speaker: "Ann: I live in Bern".
 
-    The bits are those of each message's tokens (E8), empty where none are known.
+    The bits are those of each message's tokens (E8), empty where none are known. ``news``: how
+    likely the newer text ends anything.
     """
 
     older: str
     newer: str
     older_bits: Sequence[bytes] = ()
     newer_bits: Sequence[bytes] = ()
+    news: float = 0.5
 
 
 class ChangeReader(Protocol):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from memci.domain.memory.parameters import MemoryParameters
 from tests.support.network import AgentUnderTest
 
-LONG = "when we met for dinner we spoke of music, of the long winter and of nothing else at all"
+LONG = "when we met for dinner we spoke of music. It was a long winter and there was nothing else"
 NO_FOCUS = MemoryParameters(focus_limit=0, related_links=0)
 
 

@@ -119,7 +119,7 @@ def _print_result(
     known = f", {sent.duplicates} {were} stored before" if sent.duplicates else ""
     say(f"{counted(sent.accepted, 'message')} stored ({parsed.format}){known}")
     if waited and sent.job_ids:
-        say("memories are made")
+        say("processed")
     for job_id in () if waited else sent.job_ids:
         say(f"job {job_id}", style="dim")
     if parsed.ignored:

@@ -28,8 +28,10 @@ def ended_facts(text: str, spans: Collection[Span]) -> EndedFacts | None:
 
     ``spans``: [start, stop) of its clauses that hold no more.
     """
+    if not spans:
+        return None
     told = [span for span in spans_without_labels(text) if _is_told(text, span)]
-    ended = [span for span in told if span in set(spans)]
+    ended = [span for span in told if span in spans]
     if not ended:
         return None
     share = _length(ended) / _length(told)

@@ -2,7 +2,8 @@
 
 The bits are there, so that a pair costs a fraction of what it costs to read it. Each token of the
 older text attends to the newer text's tokens and is compared with what it finds there
-(decomposable attention; Parikh and others, 2016). ``training.change_filter`` learned the weights.
+(decomposable attention; Parikh and others, 2016). Another model tells which sentences are news at
+all. ``training.change_filter`` learned the weights of both.
 """
 
 from __future__ import annotations
@@ -21,19 +22,28 @@ FILE = "change_filter.npz"
 BYTES = 48  # of a token's bits
 # Tokens of each message; what is longer is cut.
 MOST = 96
-# Of a hundred changes, one gets a lower probability and is missed.
-LEAST = 0.1
+# The odds of a pair that is read. Of a hundred changes, two get less and are missed.
+LEAST = 0.08
 # Messages of a memory that are looked at.
 _READ = 2
 # Messages whose tokens are remembered: a message is compared with several.
 _REMEMBERED = 512
 
 
-def may_end(older: Sequence[bytes], newer: Sequence[bytes]) -> list[int] | None:
+def news(features: Vectors) -> Vectors:
+    """Return how likely sentences end what was told before, shape (n,), from their features."""
+    learned = sentence_model.weights(FILE)
+    return _shares(linear(learned, "news_out", rectified(learned, "news", features))[:, 0])
+
+
+def may_end(
+    older: Sequence[bytes], newer: Sequence[bytes], likely_news: float = 0.5
+) -> list[int] | None:
     """Return which older messages tell a fact that newer ones may end, the most alike first.
 
     Only two are looked at, as an answer and its question. None if bits are missing. ``older``,
-    ``newer``: of each message 48 bytes a token, one token after another.
+    ``newer``: of each message 48 bytes a token, one token after another. ``likely_news``: of the
+    newer ones, see ``news``.
     """
     messages = [*older, *newer]
     if not (older and newer) or not all(each and len(each) % BYTES == 0 for each in messages):
@@ -42,7 +52,12 @@ def may_end(older: Sequence[bytes], newer: Sequence[bytes]) -> list[int] | None:
     said = np.concatenate([_tokens(each) for each in newer])
     unlike = [_unlikeness(_bits(each), bits) for each in older]
     nearest = sorted(range(len(older)), key=unlike.__getitem__)[:_READ]
-    return [at for at in nearest if probability(_tokens(older[at]), said) >= LEAST]
+    least = LEAST / _odds(likely_news)
+    return [at for at in nearest if _odds(probability(_tokens(older[at]), said)) >= least]
+
+
+def _odds(likely: float) -> float:
+    return max(likely, 1e-9) / max(1 - likely, 1e-9)
 
 
 def _unlikeness(one: Bits, other: Bits) -> float:
@@ -76,5 +91,9 @@ def probability(older: Vectors, newer: Vectors) -> float:
     compared = rectified(learned, "compared", both)
     pooled = softmax(linear(learned, "attention", compared).T) @ compared
     features = np.append(pooled, compared.max(axis=0))[None]
-    ((logit,),) = linear(learned, "out", rectified(learned, "hidden", features))
-    return float(1 / (1 + np.exp(-logit)))
+    return float(_shares(linear(learned, "out", rectified(learned, "hidden", features)))[0, 0])
+
+
+def _shares(logits: Vectors) -> Vectors:
+    found: Vectors = (1 / (1 + np.exp(-logits))).astype(np.float32)
+    return found

@@ -30,7 +30,6 @@ from memci.smallmodel.offline.e5_files import (
     CHANGES,
     EMBEDDING,
     LAYERS,
-    SENTENCES,
     TOKENIZER,
     model_folder,
 )
@@ -75,8 +74,7 @@ def mapped(questions: Vectors, query_map: Vectors) -> Vectors:
 class _Model:
     tokenizer: Any  # sentencepiece.SentencePieceProcessor
     embedding: Any  # onnxruntime.InferenceSession, as are the others
-    layers: Any
-    sentences: Any  # of the adapted layers
+    layers: Any  # with the sentence model
 
     def embedded(self, tokens: list[list[int]]) -> Vectors:
         """Return the state before the first layer, for texts of one length."""
@@ -188,8 +186,7 @@ class OfflineEmbedder:
         begin, found = len(model.tokenizer.encode(PASSAGE)), dict[int, _Read]()
         for batch in _batches([each.ids for each in tokens]):
             run = [tokens[each].ids for each in batch]
-            vectors, bits, middle = model.run(run, "vector", "bits", "middle")
-            (states,) = model.sentences.run(["pooled"], {"state": middle})
+            vectors, bits, states = model.run(run, "vector", "bits", "pooled")
             for each, vector, signs, state in zip(batch, vectors, bits, states, strict=True):
                 own = tokens[each].spans
                 sentences = Sentences(spans[each][: len(own)], sentence_model.pooled(state, own))
@@ -353,7 +350,7 @@ def _load(folder: Path) -> _Model:
     from sentencepiece import SentencePieceProcessor  # noqa: PLC0415 - where text is encoded
 
     tokenizer = SentencePieceProcessor(model_file=str(folder / TOKENIZER))
-    return _Model(tokenizer, *_sessions(folder, EMBEDDING, LAYERS, SENTENCES))
+    return _Model(tokenizer, *_sessions(folder, EMBEDDING, LAYERS))
 
 
 def _sessions(folder: Path, *names: str) -> list[Any]:

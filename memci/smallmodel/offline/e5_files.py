@@ -20,8 +20,8 @@ from typing import Any
 from memci.errors import ConfigurationError
 
 # The version of the format is part of the name: another one is converted beside it.
-FOLDER = "multilingual-e5-small-11"
-EMBEDDING, LAYERS, SENTENCES = "embedding.onnx", "layers.onnx", "sentences.onnx"
+FOLDER = "multilingual-e5-small-12"
+EMBEDDING, LAYERS = "embedding.onnx", "layers.onnx"
 # The layers that read a pair of texts (R6).
 CHANGES = "changes.onnx"
 TOKENIZER = "tokenizer.model"
@@ -123,8 +123,9 @@ def _write(source: Path, folder: Path) -> None:
     (folder / TOKENIZER).write_bytes(e5_graph.tokenizer_model(weights))
     graphs = {
         EMBEDDING: e5_graph.build_embedding(weights),
-        LAYERS: e5_graph.build_layers(weights, sentence_model.weights(_SPACE_OF_BITS)),
-        SENTENCES: e5_graph.build_adapted(weights, sentence_model.weights()),
+        LAYERS: e5_graph.build_layers(
+            weights, sentence_model.weights(_SPACE_OF_BITS), sentence_model.weights()
+        ),
         CHANGES: e5_graph.build_adapted(weights, change_model.weights()),
     }
     names = [TOKENIZER]

@@ -29,10 +29,12 @@ _BLOCKS_OF_4_BITS = 1
 _INT8 = 127
 _MICROSOFT = "com.microsoft"
 _OPSET, _IR_VERSION = 18, 10
-# The last layers, which run a second time with adapters (E9), and the adapted parts of a layer.
-ADAPTED_LAYERS = 4
+# The sentence model reads the states after these layers (E9), with heads of attention of this size.
+READ = (8, 12)
+HEAD_SIZE = 64
+# The parts of a layer that the model of changes adapts (R6).
 ADAPTED = ("qkv", "ao", "fi", "fo")
-# What adapted layers give for each token: how much heads of attention heed it, and what is pooled.
+# What both give for each token: how much heads of attention heed it, and what is pooled.
 POOLED = ("query", "value", "mean")
 # The longest input, the marks of its beginning and end included.
 POSITIONS = 512
@@ -128,25 +130,30 @@ def build_embedding(weights: Weights) -> "onnx.ModelProto":
 
 
 def build_layers(
-    weights: Weights, token_space: Mapping[str, Array], *, quantized: bool = True
+    weights: Weights,
+    token_space: Mapping[str, Array],
+    learned: Mapping[str, Array],
+    *,
+    quantized: bool = True,
 ) -> "onnx.ModelProto":
-    """Return the graph of the layers: ``state`` to ``vector``, ``bits`` and ``middle``.
+    """Return the graph of the layers: ``state`` to ``vector``, ``bits`` and ``pooled``.
 
     ``vector``, shape (b, hidden), is the mean of the last layer over all tokens, scaled to length
     one. ``bits``, shape (b, s, hidden), tells on which side of ``mean`` each token of it lies after
-    a ``rotation`` (E8; both of ``token_space``). ``middle`` is the state before the last four
-    layers. There is no mask, so that attention needs no matrix of s × s: texts of one run have the
-    same number of tokens. Without ``quantized`` the linear layers are float32, to compare.
+    a ``rotation`` (E8; both of ``token_space``). ``pooled``, shape (b, s, n), has what the linear
+    layers ``POOLED`` of the sentence model give for each token; ``learned`` are its weights (E9).
+    There is no mask, so that attention needs no matrix of s × s: texts of one run have the same
+    number of tokens. Without ``quantized`` the linear layers are float32, to compare.
     """
-    return _Builder(weights, {}, quantized=quantized).all_layers(token_space)
+    return _Builder(weights, learned, quantized=quantized).all_layers(token_space)
 
 
 def build_adapted(weights: Weights, learned: Mapping[str, Array]) -> "onnx.ModelProto":
-    """Return the graph of the last layers, adapted: ``state`` to ``pooled``, (b, s, n).
+    """Return the graph of the layers, adapted: ``state`` to ``pooled``, (b, s, n).
 
-    ``learned`` has changes of low rank of the last layers: ``l0.qkv.up``, shape (outputs, rank),
-    times ``l0.qkv.down``, shape (rank, inputs), and so on for each part of each adapted layer.
-    ``pooled`` has what the linear layers ``POOLED`` give for the last state.
+    ``learned`` has changes of low rank: ``layers.0.qkv.up``, shape (outputs, rank), times
+    ``layers.0.qkv.down``, shape (rank, inputs), and so on for each part of each layer. ``pooled``
+    has what the linear layers ``POOLED`` give for the last state.
     """
     return _Builder(weights, learned, quantized=True).adapted_layers()
 
@@ -166,17 +173,15 @@ class _Builder:
 
         self._embedded("state")
         ids = helper.make_tensor_value_info("ids", TensorProto.INT64, ["b", "s"])
-        return self._made_model("embedding", ids, [self._states("state", self._weights.hidden)])
+        return self._made_model("embedding", [self._states("state", self._weights.hidden)], ids)
 
     def all_layers(self, token_space: Mapping[str, Array]) -> "onnx.ModelProto":
         from onnx import TensorProto, helper  # noqa: PLC0415 - only for the conversion
 
-        hidden, middle = self._weights.hidden, self._weights.layers - ADAPTED_LAYERS
-        state = "state"
+        hidden, state, read = self._weights.hidden, "state", []
         for layer in range(self._weights.layers):
-            if layer == middle:
-                state = self._node("Identity", [state], "middle")
-            state = self._layer(f"l{layer}.", state)
+            state = self._layer(f"l{layer}.", state, hidden, self._weights.heads)
+            read += [state] * (layer + 1 in READ)
         total = self._node("ReduceSum", [state, self._numbers("axis.1", 1)], "sum", keepdims=0)
         self._node("LpNormalization", [total], "vector", axis=1, p=2)
         vector = helper.make_tensor_value_info("vector", TensorProto.FLOAT, ["b", hidden])
@@ -185,19 +190,28 @@ class _Builder:
         mean = self._constant("mean", token_space["mean"].astype(np.float32) @ rotation)
         self._node("Greater", [turned, mean], "bits")
         bits = self._states("bits", hidden, TensorProto.BOOL)
-        given = self._states("state", hidden)
-        return self._made_model("layers", given, [vector, bits, self._states("middle", hidden)])
+        return self._made_model("layers", [vector, bits, self._read_sentences(read)])
+
+    def _read_sentences(self, states: Sequence[str]) -> Any:
+        """Add the sentence model; return its output."""
+        both = self._node("Concat", states, "read", axis=2)
+        state = self._normalized("norm", self._linear("entry", both))
+        hidden = len(self._learned["entry.b"])
+        for layer in range(sum(name.endswith("qkv.w") for name in self._learned)):
+            state = self._layer(f"layers.{layer}.", state, hidden, hidden // HEAD_SIZE)
+        return self._pooled(state)
 
     def adapted_layers(self) -> "onnx.ModelProto":
-        adapted = sum(name.endswith("qkv.up") for name in self._learned)
         state = "state"
-        for adapter, at in enumerate(range(self._weights.layers - adapted, self._weights.layers)):
-            state = self._layer(f"l{at}.", state, f"l{adapter}.")
-        bias = np.concatenate([self._learned[f"pooling.{each}.b"] for each in POOLED])
-        table = np.concatenate([self._learned[f"pooling.{each}.w"] for each in POOLED])
+        for at in range(self._weights.layers):
+            state = self._layer(f"l{at}.", state, self._weights.hidden, self._weights.heads)
+        return self._made_model("adapted", [self._pooled(state)])
+
+    def _pooled(self, state: str) -> Any:
+        parts = [[self._learned[f"pooling.{each}.{kind}"] for each in POOLED] for kind in "wb"]
+        table, bias = map(np.concatenate, parts)
         self._product("pooled", state, 2 * table, bias)  # they were trained on states times two
-        given = self._states("state", self._weights.hidden)
-        return self._made_model("adapted", given, [self._states("pooled", len(bias))])
+        return self._states("pooled", len(bias))
 
     def _states(self, name: str, size: int, kind: int = 1) -> Any:
         from onnx import helper  # noqa: PLC0415 - only for the conversion
@@ -205,9 +219,12 @@ class _Builder:
         shape: list[str | int | None] = ["b", "s", size]
         return helper.make_tensor_value_info(name, kind, shape)
 
-    def _made_model(self, name: str, given: Any, outputs: Sequence[Any]) -> "onnx.ModelProto":
+    def _made_model(
+        self, name: str, outputs: Sequence[Any], given: Any = None
+    ) -> "onnx.ModelProto":
         from onnx import helper  # noqa: PLC0415 - only for the conversion
 
+        given = given or self._states("state", self._weights.hidden)
         graph = helper.make_graph(self._nodes, name, [given], outputs, self._constants)
         versions = [helper.make_opsetid("", _OPSET), helper.make_opsetid(_MICROSOFT, 1)]
         return helper.make_model(graph, opset_imports=versions, ir_version=_IR_VERSION)
@@ -226,35 +243,23 @@ class _Builder:
         scale = [self._constant(f"emb.ln.{each}", self._floats(f"emb.ln.{each}")) for each in "wb"]
         self._node("LayerNormalization", [total, *scale], output, epsilon=self._weights.epsilon)
 
-    def _layer(self, name: str, state: str, adapter: str = "") -> str:
-        """Add a layer, changed by the ``adapter`` if it is named."""
-        hidden = self._weights.hidden
-
-        def linear(part: str, layers: Sequence[str], state: str) -> str:
-            sources = [name + each for each in layers]
-            return self._linear(name + part, sources, state, f"{adapter}{part}")
-
-        joined = linear("qkv", "qkv", state)
+    def _layer(self, name: str, state: str, hidden: int, heads: int) -> str:
+        joined = self._linear(name + "qkv", state)
         parts = [name + each for each in ("query", "key", "value")]
         sizes = self._constant(name + "sizes", np.array([hidden] * 3))
         self._nodes.append(self._made("Split", [joined, sizes], parts, axis=2))
         seen = self._node(
-            "MultiHeadAttention",
-            parts,
-            name + "seen",
-            domain=_MICROSOFT,
-            num_heads=self._weights.heads,
+            "MultiHeadAttention", parts, name + "seen", domain=_MICROSOFT, num_heads=heads
         )
-        seen = linear("ao", ["ao"], seen)
-        state = self._normalized(name + "aln", seen, state)
-        wide = linear("fi", ["fi"], state)
+        state = self._normalized(name + "aln", self._linear(name + "ao", seen), state)
+        wide = self._linear(name + "fi", state)
         wide = self._node("Gelu", [wide], name + "gelu", domain=_MICROSOFT)
-        wide = linear("fo", ["fo"], wide)
-        return self._normalized(name + "oln", wide, state)
+        return self._normalized(name + "oln", self._linear(name + "fo", wide), state)
 
-    def _normalized(self, name: str, change: str, state: str) -> str:
+    def _normalized(self, name: str, *states: str) -> str:
+        """Add the norm of a sum."""
         # ``SkipLayerNormalization`` does both, but takes seven times as long.
-        total = self._node("Add", [change, state], f"{name}.sum")
+        total = self._node("Add", states, f"{name}.sum") if states[1:] else states[0]
         scale = [self._constant(f"{name}.{each}", self._floats(f"{name}.{each}")) for each in "wb"]
         return self._node(
             "LayerNormalization", [total, *scale], name, epsilon=self._weights.epsilon
@@ -281,13 +286,17 @@ class _Builder:
             bits=4,
         )
 
-    def _linear(self, name: str, layers: Sequence[str], state: str, adapter: str) -> str:
-        """Add linear layers with one input as one, changed by the adapter if there is one."""
-        bias = np.concatenate([self._floats(f"{each}.b") for each in layers])
-        table = np.concatenate([self._floats(f"{each}.w") for each in layers])
+    def _linear(self, name: str, state: str) -> str:
+        """Add a linear layer, changed if there is a change of low rank."""
+        sources = [name]
+        if name.endswith("qkv") and f"{name}.w" not in self._learned:
+            sources = [name.removesuffix("qkv") + each for each in "qkv"]  # with one input
+        bias = np.concatenate([self._floats(f"{each}.b") for each in sources])
+        table = np.concatenate([self._floats(f"{each}.w").ravel() for each in sources])
         table = table.reshape(len(bias), -1)
-        if f"{adapter}.up" in self._learned:
-            table = table + self._learned[f"{adapter}.up"] @ self._learned[f"{adapter}.down"]
+        change = "layers." + name.removeprefix("l")
+        if f"{change}.up" in self._learned:
+            table = table + self._learned[f"{change}.up"] @ self._learned[f"{change}.down"]
         return self._product(name, state, table, bias)
 
     def _product(self, name: str, state: str, table: Array, bias: Array) -> str:
@@ -310,7 +319,8 @@ class _Builder:
         return self._node("DynamicQuantizeMatMul", inputs, name, domain=_MICROSOFT)
 
     def _floats(self, name: str) -> Array:
-        return self._weights.tensors[name].floats()
+        learned = self._learned.get(name)
+        return self._weights.tensors[name].floats() if learned is None else learned
 
     def _numbers(self, name: str, *numbers: int) -> str:
         return self._constant(f"number.{name}", np.array(numbers))

@@ -27,12 +27,12 @@ PAUSE = timedelta(hours=6)
 
 # What a probability of a topic change takes from the price of a cut: inside a message, where
 # the parts share a vector, it decides alone.
-_BETWEEN, _INSIDE = 0.4, 2 * PRICE
+_BETWEEN, _INSIDE = 0.3, 2 * PRICE
 # Sentences at the beginning of a message; where one of them turns to another topic, it begins one.
 _TURNING = 3
 _USUAL = 0.2  # the probability at which a message has the usual price
 # Who sends several messages in a row often has another matter in each.
-_BETWEEN_OWN = 1.0
+_BETWEEN_OWN = 1.25
 # Of a change inside a message. A message in a talk is mostly on one matter, without paragraphs.
 _LEAST, _LEAST_IN_TALK = 0.5, 0.95
 

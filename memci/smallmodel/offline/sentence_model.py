@@ -1,8 +1,8 @@
 """What the built-in model reads in a sentence: key messages, types, worth, ends of topics (E9).
 
-The last layers of the embedder run a second time with low-rank adapters (LoRA; Hu and others,
-2021), which ``training.sentence_model`` learned from labelled sentences in English and Chinese. A
-sentence's features are pooled from the states of its tokens by attention; linear heads read them.
+Two small layers read states of the embedder's tokens; ``training.sentence_model`` learned them from
+labelled sentences in English and Chinese. A sentence's features are pooled from what they give for
+its tokens by attention; linear heads read them.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def weights(name: str = FILE) -> Learned:
 def pooled(states: Vectors, spans: Sequence[Span]) -> Vectors:
     """Return the features of sentences, shape (len(spans), 256).
 
-    ``states``: of the adapted graph, shape (tokens, heads + 128 + 128).
+    ``states``: ``pooled`` of a graph, shape (tokens, heads + 128 + 128).
     """
     heat, value, mean = np.split(states, [-FEATURES, -FEATURES // 2], axis=1)
     features = np.empty((len(spans), FEATURES), dtype=np.float32)

@@ -8,6 +8,7 @@ import numpy as np
 from memci.domain.memory.node import NodeType
 from memci.domain.pages.pins import PinKind
 from memci.message import Message, Role
+from memci.smallmodel.offline import change_filter
 from memci.smallmodel.offline.e5_embedder import OfflineEmbedder, Sentences
 from memci.smallmodel.offline.sentence_model import (
     KEYS,
@@ -46,6 +47,7 @@ class OfflineSentenceReader:
             # The speaker's name, which the model reads, is no part of the text.
             name = len(message.searched) - len(message.text)
             keys, types, worths = _probabilities(sentences, speaker_of(message))
+            likely_news = change_filter.news(sentences.features)
             found.append(
                 [
                     ReadSentence(
@@ -54,6 +56,7 @@ class OfflineSentenceReader:
                         _key(keys[row]),
                         {NodeType(each): float(types[row, at]) for at, each in _NODE_TYPES},
                         dict(zip(WORTHS, worths[row].tolist(), strict=True)),
+                        float(likely_news[row]),
                     )
                     for row, (start, stop) in enumerate(sentences.spans)
                     if stop > name

@@ -141,7 +141,7 @@ def test_in_a_pipe_watch_prints_once(ada: AgentUnderTest, settings: dict[str, st
     assert (done.returncode, done.stderr) == (0, "")
     assert "pass 2 finished: 4 scanned, 1 shortened, 1 forgotten" in done.stdout
     assert f"[forgotten] #{forgotten} in pass 2 (threshold): 云南" in done.stdout
-    assert re.search(r"#\d+ .* 20% of 97  ↓  Grace", done.stdout)
+    assert re.search(r"#\d+ .* 19% of 99  ↓  Grace", done.stdout)
     assert "\x1b" not in done.stdout
     assert not any(line.endswith(" ") for line in done.stdout.splitlines())
     answer = run_json("memory", "watch", "--agent", "ada", settings=settings)
@@ -219,7 +219,7 @@ def test_on_a_terminal_watch_follows_passes_until_ctrl_c(
         watched.wait_for_output("pass 1 finished")
         forgotten = fade(ada)
         watched.wait_for_output(f"[forgotten] #{forgotten} in pass 2 (threshold)")
-        watched.wait_for_output("20% of 97")
+        watched.wait_for_output("19% of 99")
         assert watched.end() == 0
     assert "Traceback" not in watched.output
     assert "\x1b[?25h" in watched.output.rpartition("\x1b[?25l")[2]  # the cursor is back

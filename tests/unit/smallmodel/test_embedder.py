@@ -11,7 +11,7 @@ import pytest
 
 from memci.config.settings import Settings
 from memci.smallmodel import offline
-from memci.smallmodel.offline import e5_files, e5_graph
+from memci.smallmodel.offline import e5_files, e5_graph, sentence_model
 from memci.smallmodel.offline.e5_embedder import MODEL, OfflineEmbedder
 from memci.smallmodel.vector_space import unit_rows
 
@@ -62,7 +62,9 @@ def test_the_graph_before_quantization_is_the_engines(engine, tmp_path):
 
     weights = e5_graph.Weights.read(e5_files.package_file())
     with (files(offline) / "data" / "e5_tokens.npz").open("rb") as file:
-        layers = e5_graph.build_layers(weights, np.load(file), quantized=False)
+        layers = e5_graph.build_layers(
+            weights, np.load(file), sentence_model.weights(), quantized=False
+        )
 
     def session(name: str, graph: Any) -> onnxruntime.InferenceSession:
         path = str(tmp_path / name)

@@ -131,7 +131,7 @@ def test_messages_without_text_give_no_segment(segmenter):
 def test_a_long_message_is_cut_at_its_paragraphs_and_sentences(segmenter):
     paragraphs = [
         f"Chapter {n}. "
-        + " ".join(f"On day {20 * n + d} we sailed {30 + d} miles to the south." for d in range(16))
+        + " ".join(f"On day {20 * n + d} we sailed {30 + d} miles to the south." for d in range(22))
         for n in range(5)
     ]
     segments = segmenter.segment(talk(["\n\n".join(paragraphs)]))

@@ -69,7 +69,7 @@ def test_types_and_worth_of_sentences_are_found_in_both_languages(language: str)
         for each in read
     ]
     right = sum(str(one) == row["type"] for one, row in zip(types, rows, strict=True))
-    assert right >= 0.85 * len(rows)
+    assert right >= 0.88 * len(rows)
     kept = [sum(each.worths[name] for name in ("fact", "life", "vital")) >= 0.4 for each in read]
     assert f1([row["worth"] in {"fact", "life", "vital"} for row in rows], kept) >= 0.85
 
@@ -87,7 +87,7 @@ def test_a_sentence_is_read_at_its_place_in_the_text_without_the_name():
 
 
 def test_sentences_beyond_one_run_are_read_in_passages():
-    rule = "Never deploy on a Friday."
+    rule = "Remember that I am allergic to nuts."
     said = "The weather was fine that day. " * 120 + rule
     (read,) = built_in_reader().read([user_says(1, said)])
     assert said[read[-1].start : read[-1].stop] == rule
@@ -129,4 +129,4 @@ def test_the_folder_of_the_model_is_named_anew_when_its_weights_change():
     data = resources.files(sentence_model.__package__) / "data"
     content = b"".join((data / name).read_bytes() for name in (FILE, change_model.FILE))
     # The converted model holds these weights: raise the number in FOLDER with the digest.
-    assert (FOLDER, sha256(content).hexdigest()[:8]) == ("multilingual-e5-small-11", "61edafa2")
+    assert (FOLDER, sha256(content).hexdigest()[:8]) == ("multilingual-e5-small-12", "50f5ec02")
