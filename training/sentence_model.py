@@ -378,8 +378,8 @@ def report(net: Net, examples: Sequence[Example]) -> None:
         for each in examples:
             key, kind, worth, cuts = net.answers([each])
             likely = key.softmax(1)
-            # As the product decides: it is a key sentence if that is more likely than not.
-            kinds = torch.where(likely[:, 0] > 0.5, 0, likely[:, 1:].argmax(1) + 1)
+            # As the product decides.
+            kinds = torch.where(likely[:, 0] > 0.6, 0, likely[:, 1:].argmax(1) + 1)
             parts = [kinds.numpy(), kind.argmax(1).numpy(), worth.argmax(1).numpy()]
             answers.append((each, [*parts, (cuts[0] > 0).numpy()]))
     for language in ("en", "zh"):

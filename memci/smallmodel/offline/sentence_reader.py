@@ -21,8 +21,9 @@ from memci.smallmodel.offline.sentence_model import (
 from memci.smallmodel.ports import ReadSentence
 
 _USER, _PERSON, _ASSISTANT = SPEAKERS
-# A key message costs tokens in every context, so it is more likely than not.
-_LEAST = 0.5
+_LEAST_EVENT = 0.5
+# Of a key message: it costs tokens in every context, but is missed for long if it is left out.
+_LEAST_KEY = 0.4
 
 
 class TopicChange(NamedTuple):
@@ -77,7 +78,7 @@ class OfflineSentenceReader:
         for message, sentences, own in zip(messages, read, changes, strict=True):
             name = len(message.searched) - len(message.text)
             types = probabilities("kind", sentences.features, speaker_of(message))
-            events = types[:, TYPES.index(NodeType.EPISODIC)] >= _LEAST
+            events = types[:, TYPES.index(NodeType.EPISODIC)] >= _LEAST_EVENT
             found.append(
                 [
                     TopicChange(max(start - name, 0), likely, bool(event))
@@ -104,7 +105,7 @@ def _probabilities(sentences: Sentences, speaker: str) -> list[np.ndarray]:
 
 
 def _key(likely: np.ndarray) -> PinKind | None:
-    if likely[1:].sum() < _LEAST:
+    if likely[1:].sum() < _LEAST_KEY:
         return None
     return PinKind(KEYS[1 + int(likely[1:].argmax())])
 
