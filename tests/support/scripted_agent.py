@@ -84,11 +84,13 @@ class Seen:
         return [each for each in self.lines if each.state == f"page, {state}"]
 
     def about(self, thing: str) -> Line | None:
-        """The first line about a thing that is not just a question about it."""
-        return next(
-            (each for each in self.lines if thing in each.name + each.below and _tells(each.name)),
-            None,
-        )
+        """The first line about a thing that has more to show, and is not just a question about it.
+
+        A system page may tell of the thing, too, such as the page of the key messages.
+        """
+        found = (each for each in self.lines if "expanded" not in each.state)
+        about = (each for each in found if thing in each.name + each.below and _tells(each.name))
+        return next(about, None)
 
     def contents(self) -> Line | None:
         return next((each for each in self.lines if each.name == "Contents Page"), None)
