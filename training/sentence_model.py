@@ -50,7 +50,6 @@ _LAYERS, _HIDDEN, _WIDE, _DROPOUT = 2, 256, 512, 0.15
 _EPOCHS = 10
 _BATCH = 32
 _RATE = 1e-3
-_SIZES = (2, 3, 4, 8, 16)  # labelled sentences in a message
 _TALKS = 6  # conversations in one step
 _JOINED = 0.3  # of the conversations are followed by another one
 _SMOOTHING = 0.05
@@ -135,7 +134,7 @@ def labelled(random: np.random.Generator, *, judged: bool = False) -> list[Examp
     for (name, _), group in groups.items():
         left = [group[at] for at in random.permutation(len(group))]
         while len(left) > 1:
-            size = _SIZES[int(random.integers(len(_SIZES)))]
+            size = int(random.integers(2, 5))
             some, left = left[:size], left[size:]
             text, spans = _message([each["text"] for each in some], some[0]["lang"], random)
             found.append(_example(name, some[0], text, spans, [*map(_label, some)], random))

@@ -34,7 +34,8 @@ def user_says(seq: int, text: str) -> Message:
 
 @cache
 def judged(language: str) -> tuple[dict[str, Any], ...]:
-    lines = (JUDGED / f"judged_{language}_sentences.jsonl").read_text("utf-8").splitlines()
+    files = [JUDGED / f"judged_{language}{part}_sentences.jsonl" for part in ("", "_second")]
+    lines = [each for file in files for each in file.read_text("utf-8").splitlines()]
     return tuple(map(json.loads, lines))
 
 
