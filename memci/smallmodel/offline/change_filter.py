@@ -39,7 +39,7 @@ def news(features: Vectors) -> Vectors:
 def may_end(
     older: Sequence[bytes], newer: Sequence[bytes], likely_news: float = 0.5
 ) -> list[int] | None:
-    """Return which older messages tell a fact that newer ones may end, the most alike first.
+    """Return which older messages tell a fact that newer ones may end, the likeliest first.
 
     Only two are looked at, as an answer and its question. None if bits are missing. ``older``,
     ``newer``: of each message 48 bytes a token, one token after another. ``likely_news``: of the
@@ -48,12 +48,19 @@ def may_end(
     messages = [*older, *newer]
     if not (older and newer) or not all(each and len(each) % BYTES == 0 for each in messages):
         return None
-    bits = np.concatenate([_bits(each) for each in newer])
     said = np.concatenate([_tokens(each) for each in newer])
-    unlike = [_unlikeness(_bits(each), bits) for each in older]
-    nearest = sorted(range(len(older)), key=unlike.__getitem__)[:_READ]
     least = LEAST / _odds(likely_news)
-    return [at for at in nearest if _odds(probability(_tokens(older[at]), said)) >= least]
+    likely = {at: probability(_tokens(older[at]), said) for at in _nearest(older, newer)}
+    return sorted((at for at in likely if _odds(likely[at]) >= least), key=lambda at: -likely[at])
+
+
+def _nearest(older: Sequence[bytes], newer: Sequence[bytes]) -> Sequence[int]:
+    """Return the places of the older messages that are most like the newer ones."""
+    if len(older) <= _READ:
+        return range(len(older))
+    bits = np.concatenate([_bits(each) for each in newer])
+    unlike = [_unlikeness(_bits(each), bits) for each in older]
+    return sorted(range(len(older)), key=unlike.__getitem__)[:_READ]
 
 
 def _odds(likely: float) -> float:
