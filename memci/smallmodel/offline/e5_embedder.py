@@ -7,6 +7,7 @@ weights are mapped from files, so processes share their pages.
 from __future__ import annotations
 
 import hashlib
+import os
 import threading
 from collections import OrderedDict, defaultdict
 from collections.abc import Iterator, Sequence
@@ -354,6 +355,8 @@ def _load(folder: Path) -> _Model:
 
 
 def _sessions(folder: Path, *names: str) -> list[Any]:
+    # It would send what it runs to its makers, and store a number of this machine.
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
     import onnxruntime  # noqa: PLC0415 - loaded where text is encoded, only there
 
     options = onnxruntime.SessionOptions()

@@ -1,6 +1,9 @@
 """The built-in embedder: vectors, languages, long texts, threads."""
 
 import hashlib
+import os
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from importlib.resources import files
@@ -149,6 +152,25 @@ def test_eight_threads_share_one_model():
         answers = list(pool.map(lambda n: embedder.embed([f"text {n % 4}"]), range(16)))
     for n, answer in enumerate(answers):
         assert np.allclose(answer, answers[n % 4], atol=1e-6)
+
+
+def test_the_runtime_of_the_model_sends_and_stores_nothing_of_its_own(tmp_path):
+    here = Settings().embedder_folder
+    code = (
+        "import os; from pathlib import Path\n"
+        "from memci.smallmodel.offline.e5_embedder import OfflineEmbedder\n"
+        f"OfflineEmbedder(Path({str(here)!r})).embed(['hello'])\n"
+        "print(len(os.listdir('/proc/self/task')))"
+    )
+    # In tests and builds of its makers it is silent by itself.
+    without = {name: value for name, value in os.environ.items() if name not in {"CI", "TF_BUILD"}}
+    folders = {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path), "OMP_NUM_THREADS": "1"}
+    threads = subprocess.check_output(
+        [sys.executable, "-c", code],
+        env={**without, **folders},
+    )
+    assert int(threads) == 1, "no thread sends anything"
+    assert list(tmp_path.rglob("*")) == []
 
 
 def test_what_stored_token_bits_depend_on_has_not_changed():
