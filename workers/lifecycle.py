@@ -12,12 +12,13 @@ from celery import signals
 
 from memci.broker.names import AGENT_PREFIX, COMPRESS_QUEUE, LANE_QUEUE, READ_QUEUE, UPKEEP_QUEUE
 from memci.broker.wakeup import QueueWatch
+from memci.config.settings import check_shared
 from memci.errors import ConfigurationError, UnavailableError, WrongEmbedderError
 from memci.jobs.index import claim_embedder
 from memci.queue.lane import LaneLoop
 from memci.runtime import Runtime, tune_garbage_collection
-from memci.storage.page_store.choose import check_shared
 from memci.telemetry.logs import configure_logs, warn_of_misspelt_settings
+from memci.telemetry.readiness import tell_ready
 from workers.app import settings
 
 
@@ -101,8 +102,10 @@ def _claim_vectors() -> None:
 
 
 @signals.worker_ready.connect
-def _keep(**_: Any) -> None:
+@signals.beat_init.connect
+def _is_ready(**_: Any) -> None:
     tune_garbage_collection()
+    tell_ready()
 
 
 @signals.worker_ready.connect

@@ -419,3 +419,13 @@ def _number(value: object) -> object:
         except ValueError:
             continue
     return value
+
+
+def check_shared(settings: Settings) -> None:
+    """Raise ``ConfigurationError`` if the store cannot be shared by several processes."""
+    if settings.page_store == "memory":
+        raise ConfigurationError(
+            "MEMCI_PAGE_STORE=memory is for tests and short runs of a single process: API and"
+            " workers are several, and none would find what another one keeps; set it to postgres"
+            " (the default), files or s3://…"
+        )

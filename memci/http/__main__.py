@@ -3,11 +3,10 @@
 import sys
 from contextlib import closing
 
-from memci.config.settings import load_settings
+from memci.config.settings import check_shared, load_settings
 from memci.errors import ConfigurationError
 from memci.http.app import create_app, serve
 from memci.runtime import Runtime
-from memci.storage.page_store.choose import check_shared
 from memci.telemetry.logs import configure_logs, warn_of_misspelt_settings
 
 

@@ -82,24 +82,11 @@ class Up:
 
     def parts(self) -> dict[str, int]:
         """Process ids by part."""
-        found = {}
-        for pid in processes_of(self.data_dir):
-            command = _read(pid, "cmdline").replace("\0", " ")
-            for name, sign in _SIGNS.items():
-                if sign in command and "up.leash" not in command:
-                    found[name] = pid
-        return found
-
-
-_SIGNS = {
-    "api": "memci.http",
-    "lane": "-Q memci.lane",
-    "compress": "-Q memci.compress",
-    "context": "-Q memci.read",
-    "upkeep": "-Q memci.upkeep",
-    "beat": "workers beat",
-    "flower": "flower",
-}
+        names = {pid: _read(pid, "comm").strip() for pid in processes_of(self.data_dir)}
+        part = "memci-"
+        return {
+            name.removeprefix(part): pid for pid, name in names.items() if name.startswith(part)
+        }
 
 
 @contextmanager

@@ -5,6 +5,7 @@ import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from memci.cli.up.fork_server import Command
 from memci.config.settings import EVERYWHERE, LOOPBACK, Settings, local_url
 from memci.embedded.files import free_port
 from memci.errors import ConfigurationError
@@ -76,9 +77,6 @@ def check_free(host: str, port: int, setting: str, server: str) -> None:
         ) from None
 
 
-Command = tuple[str, ...]
-
-
 def _worker(name: str, queue: str, *pool: str) -> Command:
     quiet = ("--without-gossip", "--without-mingle", "-E")
     return ("celery", "-A", "workers", "worker", "-n", f"{name}@%h", "-Q", queue, *pool, *quiet)
@@ -93,7 +91,6 @@ PARTS: Mapping[str, Command] = {
     "beat": ("celery", "-A", "workers", "beat"),
     "flower": ("python", "-m", "workers.flower"),
 }
-WORKERS = ("lane", "compress", "context", "upkeep")
 
 # Sources of work stop first; upkeep, with its wakeups, stops after the workers.
 STOP_ORDER: tuple[tuple[str, ...], ...] = (

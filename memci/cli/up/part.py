@@ -1,91 +1,80 @@
 """One part of ``memci up``: its process, its restarts and its log file."""
 
+import base64
 import os
 import signal
 import socket
-import subprocess
-import sys
+import struct
 import time
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from enum import StrEnum
+from http import HTTPStatus
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
+from urllib.parse import urlsplit
 
-import httpx
-
-from memci.broker.app import BROKER_ERRORS, make_app
-from memci.cli.up.addresses import WORKERS, Addresses, Command
+from memci.cli.up.addresses import Addresses
+from memci.cli.up.fork_server import Command, ForkServer
 from memci.embedded.files import PLAIN, open_log, read_from
 
 _TIMEOUT_S = 2.0
-_DUTIES = "memci.upkeep."
+_CREDENTIALS = struct.Struct("3i")  # of the sender: process, user and group
 
 
 class Readiness:
-    """Checks whether parts are ready; used by one thread.
+    """Knows which parts are ready; used by one thread.
 
-    A worker answers a ping; beat is ready when upkeep has received a duty since beat started.
+    Workers and beat tell it themselves (``sd_notify``); pages of the API and Flower are asked.
     """
 
-    def __init__(
-        self, addresses: Addresses, broker_url: str, flower_login: tuple[str, str]
-    ) -> None:
+    def __init__(self, addresses: Addresses, flower_login: tuple[str, str]) -> None:
         """Take the addresses of the parts."""
-        self._addresses = addresses
-        self._celery = make_app(broker_url)
-        self._http = httpx.Client(timeout=_TIMEOUT_S)
-        self._flower_login = flower_login
-        self._duties_before: dict[int, int] = {}
+        login = base64.b64encode(":".join(flower_login).encode()).decode()
+        self._pages = {
+            "api": (addresses.api_url, "/readyz", {}),
+            "flower": (addresses.flower_url, "/healthcheck", {"Authorization": f"Basic {login}"}),
+        }
+        self._told = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
+        self._told.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+        self._told.bind("")  # the kernel chooses a name
+        self._pids = set[int]()
+
+    @property
+    def address(self) -> str:
+        """Where parts tell that they are ready."""
+        name: bytes = self._told.getsockname()
+        return "@" + name[1:].decode()
 
     def close(self) -> None:
-        """Close the connections."""
-        self._http.close()
-        self._celery.close()
+        """Close the socket."""
+        self._told.close()
 
     def ready(self, starting: Mapping[str, int]) -> Collection[str]:
         """Return the names of the ready parts among these names with process ids."""
-        pages = {
-            "api": (f"{self._addresses.api_url}/readyz", None),
-            "flower": (f"{self._addresses.flower_url}/healthcheck", self._flower_login),
-        }
-        found = {name for name, page in pages.items() if name in starting and self._answers(*page)}
-        if workers := [name for name in WORKERS if name in starting]:
-            answers = self._ask("ping", [_node(name) for name in workers])
-            found |= {name for name in workers if _node(name) in answers}
-        if "beat" in starting and self._is_beat_ready(starting["beat"]):
-            found.add("beat")
-        return found
+        self._listen()
+        return [
+            name
+            for name, pid in starting.items()
+            if (self._answers(*self._pages[name]) if name in self._pages else pid in self._pids)
+        ]
 
-    def _answers(self, url: str, login: tuple[str, str] | None) -> bool:
+    def _listen(self) -> None:
+        with suppress(BlockingIOError):
+            while True:
+                _, extra, *_ = self._told.recvmsg(64, socket.CMSG_SPACE(_CREDENTIALS.size))
+                self._pids |= {_CREDENTIALS.unpack(sender)[0] for *_, sender in extra}
+
+    def _answers(self, url: str, path: str, headers: Mapping[str, str]) -> bool:
+        address = urlsplit(url)
+        connection = HTTPConnection(str(address.hostname), address.port, timeout=_TIMEOUT_S)
         try:
-            return self._http.get(url, auth=login).is_success
-        except httpx.TransportError:
+            connection.request("GET", path, headers=dict(headers))
+            return connection.getresponse().status == HTTPStatus.OK
+        except (OSError, HTTPException):
             return False
-
-    def _is_beat_ready(self, pid: int) -> bool:
-        node = _node("upkeep")
-        totals = self._ask("stats", [node]).get(node, {}).get("total")
-        if totals is None:
-            return False
-        duties = sum(count for task, count in totals.items() if task.startswith(_DUTIES))
-        if not self._duties_before:
-            self._duties_before[pid] = 0  # the first beat, started together with upkeep
-        return duties > self._duties_before.setdefault(pid, duties)
-
-    def _ask(
-        self, question: str, nodes: Collection[str]
-    ) -> Mapping[str, Mapping[str, Mapping[str, int]]]:
-        inspect = self._celery.control.inspect(
-            destination=list(nodes), timeout=_TIMEOUT_S, limit=len(nodes)
-        )
-        try:
-            return getattr(inspect, question)() or {}
-        except BROKER_ERRORS:
-            return {}
-
-
-def _node(name: str) -> str:
-    return f"{name}@{socket.gethostname()}"
+        finally:
+            connection.close()
 
 
 _READ_BYTES = 64 * 1024
@@ -134,54 +123,46 @@ def pause_s(false_starts: int) -> float:
 
 
 class Part:
-    """A command that is kept running, used by the main thread only.
-
-    The kernel kills the process when that thread ends.
-    """
+    """A command that is kept running, used by the main thread only."""
 
     def __init__(
-        self, name: str, command: Command, environment: Mapping[str, str], log: PartLog
+        self,
+        name: str,
+        command: Command,
+        environment: Mapping[str, str],
+        log: PartLog,
+        server: ForkServer,
     ) -> None:
         """Take the command; nothing is started yet."""
         self.name = name
         self.log = log
+        self.pid: int | None = None  # the process, if there is one
         self.state = State.STOPPED
         self.note = ""
         self.restarts = 0
         self.false_starts = 0
         self._command = command
         self._environment = environment
-        self._process: subprocess.Popen[bytes] | None = None
+        self._server = server
         self._started_at = 0.0
         self._start_at: float | None = None
 
-    @property
-    def pid(self) -> int | None:
-        """The process, if there is one."""
-        return self._process.pid if self._process else None
-
     def start(self) -> None:
         """Start the process in its own session, so that Ctrl-C does not reach it."""
-        wrapper = (sys.executable, "-m", "memci.cli.up.parent_death", str(os.getpid()))
-        descriptor = self.log.open()
-        try:
-            self._process = subprocess.Popen(
-                (*wrapper, *self._command),
-                env=self._environment,
-                stdin=subprocess.DEVNULL,
-                stdout=descriptor,
-                stderr=descriptor,
-                start_new_session=True,
-            )
-        finally:
-            os.close(descriptor)
         self._started_at, self._start_at = time.monotonic(), None
         self.state, self.note = State.STARTING, ""
+        descriptor = self.log.open()
+        try:
+            self.pid = self._server.fork(self.name, self._command, self._environment, descriptor)
+        finally:
+            os.close(descriptor)
+        if self.pid is None:
+            self._schedule_restart("the process that starts it has ended")
 
     def check(self) -> bool:
         """Check the process, restart it when due; return True if the state has changed."""
-        if self._process is not None and (code := self._process.poll()) is not None:
-            self._schedule_restart(code)
+        if self.pid is not None and (code := self._server.poll(self.pid)) is not None:
+            self._schedule_restart(_ending(code))
             return True
         if self._start_at is not None and time.monotonic() >= self._start_at:
             self.restarts += 1
@@ -209,24 +190,24 @@ class Part:
 
     def has_stopped(self) -> bool:
         """Return True if the process has ended."""
-        if self._process is None or self._process.poll() is not None:
-            self._process = None
+        if self.pid is None or self._server.poll(self.pid) is not None:
+            self.pid = None
             self.state, self.note = State.STOPPED, ""
             return True
         return False
 
     def _signal(self, number: signal.Signals) -> None:
-        if self._process is not None and self._process.poll() is None:
+        if self.pid is not None and self._server.poll(self.pid) is None:
             with suppress(ProcessLookupError):
-                os.killpg(self._process.pid, number)
+                os.killpg(self.pid, number)
 
-    def _schedule_restart(self, code: int) -> None:
+    def _schedule_restart(self, reason: str) -> None:
         if self.state is State.STARTING:
             self.false_starts += 1
         wait_s = pause_s(self.false_starts)
         self.state = State.FAILED if self.false_starts >= FALSE_STARTS else State.RESTARTING
-        self.note = f"{_ending(code)}, again in {wait_s:.0f} s"
-        self._process = None
+        self.note = f"{reason}, again in {wait_s:.0f} s"
+        self.pid = None
         self._start_at = time.monotonic() + wait_s
 
 

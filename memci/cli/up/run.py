@@ -1,27 +1,25 @@
 """``memci up``: starts the embedded servers and all parts, and stops them again."""
 
 import os
-import sys
+import time
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 from memci import __version__, embedded
 from memci.cli.output import say
 from memci.cli.up.addresses import PARTS, Addresses, choose_addresses
+from memci.cli.up.fork_server import ForkServer
 from memci.cli.up.part import Part, PartLog, Readiness
 from memci.cli.up.supervisor import INTERRUPTED, Interrupts, Observer, Supervisor, open_board
-from memci.config.settings import Settings
+from memci.config.settings import Settings, check_shared
 from memci.embedded import Servers
 from memci.embedded.files import PLAIN, new_password, write_private
 from memci.embedded.owner import Addresses as ServerAddresses
 from memci.embedded.owner import addresses_of, owner_of
 from memci.errors import ConfigurationError
-from memci.smallmodel.registry import build_small_models
-from memci.storage.migrate import upgrade
-from memci.storage.page_store.choose import check_shared
-from memci.storage.search.vectors import VectorModel, check_model
-from memci.storage.session import Database
+
+_LOOK_EVERY_S = 0.02
 
 
 def check_not_running(settings: Settings) -> None:
@@ -36,31 +34,28 @@ def check_not_running(settings: Settings) -> None:
         )
 
 
-def check_embedder(settings: Settings, database_url: str) -> None:
-    """Raise ``WrongEmbedderError`` if the database's vectors are of another embedder."""
-    embedder = build_small_models(settings).embedder
-    with closing(Database(database_url)) as database, database.lane_transaction() as connection:
-        check_model(connection, VectorModel(embedder.model, embedder.dimension))
-
-
 def part_environment(
-    servers: ServerAddresses, flower_password: str, addresses: Addresses
+    servers: ServerAddresses, flower_password: str, addresses: Addresses, notify: str
 ) -> Mapping[str, str]:
     """Return the environment of every part: this process's own, with these values set."""
-    here = str(Path(sys.executable).parent)
     return {
-        # Threads of numpy would compete with those of the workers: products of small matrices took
-        # four times as long.
-        "OMP_NUM_THREADS": "1",
-        **os.environ,
-        # `python` and `celery` are those of this interpreter.
-        "PATH": os.pathsep.join([here, os.environ.get("PATH", os.defpath)]),
-        "PYTHONUNBUFFERED": "1",
+        **_environment(),
         "MEMCI_DATABASE_URL": servers.database_url,
         "MEMCI_BROKER_URL": servers.broker_url,
         "MEMCI_FLOWER_PASSWORD": flower_password,
         "MEMCI_PORT": str(addresses.port),
         "MEMCI_FLOWER_PORT": str(addresses.flower_port),
+        "NOTIFY_SOCKET": notify,
+    }
+
+
+def _environment() -> Mapping[str, str]:
+    return {
+        # Threads of numpy would compete with those of the workers: products of small matrices took
+        # four times as long.
+        "OMP_NUM_THREADS": "1",
+        **os.environ,
+        "PYTHONUNBUFFERED": "1",
     }
 
 
@@ -80,8 +75,12 @@ def run_everything(settings: Settings) -> int:
     check_not_running(settings)
     addresses = choose_addresses(settings)
     try:
-        with Interrupts() as interrupts, _servers(settings) as servers:
-            return _run(settings, addresses, servers, interrupts)
+        with (
+            Interrupts() as interrupts,
+            _fork_server(settings) as starting,
+            _servers(settings) as servers,
+        ):
+            return _run(settings, addresses, servers, starting, interrupts)
     except KeyboardInterrupt:
         return INTERRUPTED
 
@@ -104,26 +103,61 @@ def _servers(settings: Settings) -> Iterator[Servers | None]:
         say("stopping PostgreSQL and Redis …")
 
 
+@contextmanager
+def _fork_server(settings: Settings) -> Iterator[ForkServer]:
+    """Start the process that starts the parts: it loads while the databases start."""
+    logs = _logs(settings)
+    server = ForkServer(_environment(), logs / "start.log")
+    server.start()
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
+def _logs(settings: Settings) -> Path:
+    logs = settings.data_dir / "logs"
+    logs.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return logs
+
+
 def _run(
-    settings: Settings, addresses: Addresses, servers: Servers | None, interrupts: Interrupts
+    settings: Settings,
+    addresses: Addresses,
+    servers: Servers | None,
+    starting: ForkServer,
+    interrupts: Interrupts,
 ) -> int:
     urls = addresses_of(settings, servers.addresses if servers else None)
-    upgrade(urls.database_url)
-    check_embedder(settings, urls.database_url)
     password, where = flower_password(settings)
-    environment = part_environment(urls, password, addresses)
-    logs = settings.data_dir / "logs"
-    logs.mkdir(mode=0o700, exist_ok=True)
+    readiness = Readiness(addresses, ("memci", password))
+    environment = part_environment(urls, password, addresses, readiness.address)
+    logs = _logs(settings)
+    _prepare(starting, environment, PartLog(logs / "prepare.log"))
     parts = [
-        Part(name, command, environment, PartLog(logs / f"{name}.log"))
+        Part(name, command, environment, PartLog(logs / f"{name}.log"), starting)
         for name, command in PARTS.items()
     ]
-    readiness = Readiness(addresses, urls.broker_url, ("memci", password))
     for line in _headline(settings, addresses, where, logs):
         say(line)
     with open_board(parts) as board:
         supervisor = Supervisor(parts, Observer(readiness, servers), board, interrupts)
         return supervisor.run(f"memci is ready at {addresses.api_url} · Ctrl-C stops everything")
+
+
+def _prepare(starting: ForkServer, environment: Mapping[str, str], log: PartLog) -> None:
+    """Upgrade the database, and check it; ``ConfigurationError`` says what is wrong."""
+    command = ("python", "-m", "memci.cli.up.prepare")
+    descriptor = log.open()
+    try:
+        pid = starting.fork("prepare", command, environment, descriptor)
+    finally:
+        os.close(descriptor)
+    while pid is not None and (code := starting.poll(pid)) is None:
+        time.sleep(_LOOK_EVERY_S)
+    if pid is None or code:
+        said = log.last_lines(1)
+        raise ConfigurationError(said[0] if said else f"the start has failed; see {log.path}")
 
 
 def _headline(settings: Settings, addresses: Addresses, where: str, logs: Path) -> list[str]:

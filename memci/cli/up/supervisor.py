@@ -18,6 +18,7 @@ from memci.cli.up.addresses import STOP_ORDER
 from memci.cli.up.part import FALSE_STARTS, Part, Readiness, State
 from memci.embedded import Servers
 from memci.errors import ConfigurationError
+from memci.telemetry.readiness import tell_ready
 
 _STYLES = {
     State.STARTING: "yellow",
@@ -124,7 +125,7 @@ class Interrupts:
             raise KeyboardInterrupt
 
 
-_PERIOD_S = 0.3
+_PERIOD_S = 0.1
 
 
 class Observer:
@@ -229,6 +230,7 @@ class Supervisor:
         self._observer.watch({each.name: each.pid for each in starting if each.pid})
         if not self._said_ready and all(each.state is State.READY for each in self._parts.values()):
             self._said_ready = True
+            tell_ready()
             self._board.say(when_ready)
 
     def _explain(self, part: Part) -> None:

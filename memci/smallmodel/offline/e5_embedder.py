@@ -50,8 +50,10 @@ QUERY_MAP = "e5_query_map.npy"
 _QUERY = "query: "
 # More characters than any text of as many tokens as the model reads.
 _MOST_CHARACTERS = 1 << 16
-# Tokens in one forward pass.
-_BATCH_TOKENS = 2048
+# Tokens in one forward pass. More are not faster, and take memory in proportion.
+_BATCH_TOKENS = 512
+# Forward passes at once: more than processors would only take more memory.
+_computing = threading.Semaphore((os.cpu_count() or 1) + 1)
 # Vectors remembered by the digest of their text. The segmenter, the message index and the nodes
 # of one job often ask for the same texts.
 _REMEMBERED = 2048
@@ -85,7 +87,8 @@ class _Model:
 
     def run(self, tokens: list[list[int]], *outputs: str) -> list[Any]:
         """Return outputs of the layers for texts of one length."""
-        found: list[Any] = self.layers.run(outputs, {"state": self.embedded(tokens)})
+        with _computing:
+            found: list[Any] = self.layers.run(outputs, {"state": self.embedded(tokens)})
         return found
 
 
@@ -104,7 +107,7 @@ class OfflineEmbedder:
         self._model = LoadOnce(lambda: _load(model_folder(parent)))
         self._changes = LoadOnce(lambda: _sessions(model_folder(parent), CHANGES))
         self._recent = _Recent[Vectors](_REMEMBERED)
-        self._sentences = _Recent[Sentences](4 * _REMEMBERED)  # of long messages also the passages
+        self._sentences = _Recent[Sentences](_REMEMBERED)  # of long messages also the passages
 
     @property
     def model(self) -> str:
@@ -122,8 +125,9 @@ class OfflineEmbedder:
         return _space()
 
     def load(self) -> None:
-        """Map the model, and convert it before if it is not there."""
+        """Map the models, and convert them before if they are not there."""
         self._model.get()
+        self._changes.get()
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return unit vectors of texts to be found, shape (len(texts), 384)."""
@@ -210,8 +214,9 @@ class OfflineEmbedder:
         ]
         found: list[list[tuple[Span, float]]] = [[] for _ in pairs]
         for batch in _batches([each.ids for each in tokens]):
-            state = {"state": model.embedded([tokens[each].ids for each in batch])}
-            (read,) = changes.run(["pooled"], state)
+            with _computing:
+                state = {"state": model.embedded([tokens[each].ids for each in batch])}
+                (read,) = changes.run(["pooled"], state)
             for place, each in zip(batch, read, strict=True):
                 ended = ended_probabilities(each, tokens[place].spans)
                 found[place] = list(zip(facts[place], ended, strict=False))
@@ -347,6 +352,7 @@ def _batches(tokens: list[list[int]]) -> Iterator[list[int]]:
         yield from (places[at : at + size] for at in range(0, len(places), size))
 
 
+@cache  # a fork has what its parent has loaded
 def _load(folder: Path) -> _Model:
     from sentencepiece import SentencePieceProcessor  # noqa: PLC0415 - where text is encoded
 
@@ -354,6 +360,7 @@ def _load(folder: Path) -> _Model:
     return _Model(tokenizer, *_sessions(folder, EMBEDDING, LAYERS))
 
 
+@cache
 def _sessions(folder: Path, *names: str) -> list[Any]:
     # It would send what it runs to its makers, and store a number of this machine.
     os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")

@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 from memci.config.groups import PageStoreAddress
 from memci.config.settings import Settings
-from memci.errors import ConfigurationError, PageStoreError
+from memci.errors import PageStoreError
 from memci.storage.page_store.local import FilePageStore, MemoryPageStore
 from memci.storage.page_store.port import PageStore, TextKey
 from memci.storage.page_store.postgres import PostgresPageStore
@@ -45,16 +45,6 @@ def open_page_store(
             return S3PageStore(where)
         case _:
             return MemoryPageStore()
-
-
-def check_shared(settings: Settings) -> None:
-    """Raise ``ConfigurationError`` if the store cannot be shared by several processes."""
-    if settings.page_store == "memory":
-        raise ConfigurationError(
-            "MEMCI_PAGE_STORE=memory is for tests and short runs of a single process: API and"
-            " workers are several, and none would find what another one keeps; set it to postgres"
-            " (the default), files or s3://…"
-        )
 
 
 _AT_ONCE = 500

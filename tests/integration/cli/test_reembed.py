@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from memci.cli.up.run import check_embedder
+from memci.cli.up.prepare import check_embedder
 from memci.config.settings import Settings
 from memci.errors import WrongEmbedderError
 from tests.support.network import AgentUnderTest

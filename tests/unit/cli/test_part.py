@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memci.cli.up.addresses import Addresses
-from memci.cli.up.part import FALSE_STARTS, Part, PartLog, State, pause_s
+from memci.cli.up.fork_server import ForkServer
+from memci.cli.up.part import FALSE_STARTS, Part, PartLog, Readiness, State, pause_s
 from memci.testing import wait_until
 from tests.support.command_line import environment
 
@@ -22,10 +23,20 @@ def test_pauses_grow_up_to_30_seconds(false_starts: int):
     assert 1 <= pause_s(false_starts) <= pause_s(false_starts + 1) <= 30
 
 
+SERVING = ("python", "-m", "http.server", "0", "--bind", "127.0.0.1")
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory):
+    server = ForkServer(environment(), tmp_path_factory.mktemp("server") / "log")
+    yield server
+    server.stop()
+
+
 @pytest.fixture
-def part(tmp_path: Path):
+def part(tmp_path: Path, server: ForkServer):
     log = PartLog(tmp_path / "part.log")
-    part = Part("part", ("sh", "-c", "echo bad luck; exit 3"), environment(), log)
+    part = Part("part", ("python", "-m", "memci.cli", "bad-luck"), environment(), log, server)
     yield part
     part.kill()
     wait_until(part.has_stopped, "nothing is left")
@@ -36,15 +47,15 @@ def test_a_part_that_exits_at_once_is_restarted_and_its_output_is_logged(part: P
     assert part.state is State.STARTING
     wait_until(part.check, "its death is noticed")
     assert part.state is State.RESTARTING
-    assert "exited with code 3" in part.note
-    assert part.log.last_lines(5) == ["bad luck"]
+    assert "exited with code 2" in part.note
+    assert "bad-luck" in " ".join(part.log.last_lines(5))
     assert part.log.path.stat().st_mode & 0o777 == 0o600
     wait_until(part.check, "it is started again")
     assert part.restarts == 1
 
 
-def test_a_part_that_was_ready_and_exits_is_no_false_start(tmp_path: Path):
-    part = Part("part", ("sleep", "60"), environment(), PartLog(tmp_path / "log"))
+def test_a_part_that_was_ready_and_exits_is_no_false_start(tmp_path: Path, server: ForkServer):
+    part = Part("part", SERVING, environment(), PartLog(tmp_path / "log"), server)
     part.start()
     pid = part.pid
     assert pid is not None
@@ -65,6 +76,38 @@ def test_a_part_fails_after_the_maximum_of_false_starts(part: Part):
     part.start()
     wait_until(part.check, "its death is noticed")
     assert part.state is State.FAILED
+
+
+def test_parts_end_with_the_process_that_forks_them_and_are_started_by_another(tmp_path: Path):
+    server = ForkServer(environment(), tmp_path / "server.log")
+    part = Part("part", SERVING, environment(), PartLog(tmp_path / "log"), server)
+    part.start()
+    first = part.pid
+    assert first is not None
+    parent = int(Path(f"/proc/{first}/stat").read_text().rpartition(")")[2].split()[1])
+    os.kill(parent, 9)
+    wait_until(part.check, "its death is noticed")
+    assert "killed by SIGKILL" in part.note
+    wait_until(lambda: not Path(f"/proc/{first}").exists(), "it is gone")
+    wait_until(part.check, "it is started again")
+    assert part.state is State.STARTING
+    assert part.pid not in {None, first}
+    server.stop()
+    wait_until(part.has_stopped, "it ends with the second one")
+
+
+def test_a_part_tells_that_it_is_ready(tmp_path: Path, server: ForkServer):
+    readiness = Readiness(Addresses("127.0.0.1", 1, 1), ("memci", "secret"))
+    command = ("python", "-m", "memci.telemetry.readiness")
+    told = {**environment(), "NOTIFY_SOCKET": readiness.address}
+    part = Part("part", command, told, PartLog(tmp_path / "log"), server)
+    part.start()
+    pid = part.pid
+    assert pid is not None
+    wait_until(lambda: readiness.ready({"part": pid}) == ["part"], "it tells so")
+    assert readiness.ready({"part": pid + 1, "api": pid}) == [], "no page of the API answers"
+    readiness.close()
+    wait_until(part.check, "it ends")
 
 
 def test_with_parent_death_a_command_keeps_its_command_line_and_ends_with_its_parent():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memci.cli.up.addresses import PARTS, STOP_ORDER, WORKERS
+from memci.cli.up.addresses import PARTS, STOP_ORDER
 from tests.support import deployment
 
 
@@ -14,4 +14,3 @@ def test_the_parts_are_those_of_the_procfile():
 
 def test_every_part_is_stopped_once():
     assert sorted(name for group in STOP_ORDER for name in group) == sorted(PARTS)
-    assert set(WORKERS) <= set(PARTS)

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from memci.config.settings import Settings, load_settings
+from memci.config.settings import Settings, check_shared, load_settings
 from memci.errors import ConfigurationError, NotFoundError
 from memci.http import __main__ as api
 from memci.runtime import Runtime
-from memci.storage.page_store.choose import check_shared, choose_page_store, open_page_store
+from memci.storage.page_store.choose import choose_page_store, open_page_store
 from memci.storage.page_store.local import FilePageStore, MemoryPageStore
 from memci.storage.page_store.port import PageStore, TextKey
 from memci.storage.page_store.postgres import PostgresPageStore

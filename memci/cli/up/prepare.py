@@ -1,0 +1,38 @@
+"""``python -m memci.cli.up.prepare``: what has to be done before the parts start.
+
+It upgrades the schema of the database, and checks that its vectors are of the chosen embedder. A
+process of its own, so that ``memci up`` itself holds none of the libraries for that.
+"""
+
+import sys
+from contextlib import closing
+
+from memci.config.settings import Settings, load_settings
+from memci.embedded.owner import addresses_of
+from memci.errors import MemciError
+from memci.smallmodel.registry import build_small_models
+from memci.storage.migrate import upgrade
+from memci.storage.search.vectors import VectorModel, check_model
+from memci.storage.session import Database
+
+
+def check_embedder(settings: Settings, database_url: str) -> None:
+    """Raise ``WrongEmbedderError`` if the database's vectors are of another embedder."""
+    embedder = build_small_models(settings).embedder
+    with closing(Database(database_url)) as database, database.lane_transaction() as connection:
+        check_model(connection, VectorModel(embedder.model, embedder.dimension))
+
+
+def main() -> None:
+    """Do both; the exit status says what is wrong."""
+    try:
+        settings = load_settings()
+        database_url = addresses_of(settings).database_url
+        upgrade(database_url)
+        check_embedder(settings, database_url)
+    except MemciError as error:
+        sys.exit(str(error))
+
+
+if __name__ == "__main__":
+    main()
