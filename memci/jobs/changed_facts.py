@@ -146,7 +146,7 @@ def _text(index: int, message: Message, text: str, cut: Segments) -> _Text:
 def _segment_text(index: int, cut: Segments) -> _Text:
     segment = cut.segments[index]
     said = next(part.message for part in cut.parts[index] if tells(part.message))
-    text = _labelled(segment.text, speaker_name(said, segment.language))
+    text = _labelled(segment.text, speaker_name(None if said.is_note else said, segment.language))
     return _Text(None, index, text, segment.said_at, segment.user_id, segment.seqs)
 
 

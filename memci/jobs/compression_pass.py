@@ -138,8 +138,8 @@ class BatchScan:
         else:
             if any(map(str.isalnum, shrunk)):
                 self.outcome.compressed.append(_compressed(node, text, shrunk))
-            else:  # "…"
-                self.outcome.forgotten[node.id] = compression_scan.Forgetting.TOO_SHORT
+            else:  # "…": nothing shorter would be true
+                self.outcome.kept.append(node.id)
 
     def _fail(self, node: int, attempts: int, asked_s: float = 0.0) -> None:
         """Let the node wait, or give up on it; stop when the model as a whole is down."""

@@ -1,15 +1,18 @@
 """Pinned texts in the database (R7)."""
 
 from collections.abc import Collection, Iterable
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Row
 
+from memci.domain.memory.changed_facts import with_notes
 from memci.domain.pages.automatic_pins import bound_to
 from memci.domain.pages.pins import Maker, Pin, PinKind
 from memci.message import Message
 from memci.storage.messages import read_messages, select_messages
+from memci.storage.reading.nodes import ended_parts
 
 # The newest number is kept without content after unpinning: numbers are never reused.
 _LIST = """
@@ -49,7 +52,7 @@ class Pins(NamedTuple):
 
 
 def read_pins(connection: Connection, agent_id: str, as_of: datetime | None = None) -> Pins:
-    """Return the pins; a pin of a message has the message's text.
+    """Return the pins; a pin of a message has the message's text, with notes where it is over (R6).
 
     ``as_of``: without messages said later, and without other texts pinned later.
     """
@@ -61,6 +64,13 @@ def read_pins(connection: Connection, agent_id: str, as_of: datetime | None = No
         for row in pinned
         for message in (messages.get(row.message_seq),)
         if as_of is None or (message.said_at if message else row.created_at) <= as_of
+    ]
+    known = ended_parts(connection, agent_id, set(messages), as_of) if messages else []
+    pins = [
+        replace(each, text=with_notes(each.text, {each.message_seq}, known))
+        if each.message_seq is not None and known
+        else each
+        for each in pins
     ]
     return Pins(pins, rows[-1].number if rows else 0)
 

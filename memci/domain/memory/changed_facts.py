@@ -1,7 +1,7 @@
 """Which facts of a memory hold no more (R6)."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -10,8 +10,9 @@ from memci.language.clauses import label_of, spans_without_labels
 from memci.language.detection import language_of
 from memci.language.sentences import Span
 
-# A memory is superseded as a whole if this share of what people told in it is ended.
-_WHOLE = 0.6
+# A memory is superseded as a whole if this share of what people told in it is ended: what else it
+# tells is then no fact.
+_WHOLE = 0.85
 _NOT_PEOPLE = re.compile(r"(?:Assistant|Tool|助手|工具)\s?[:：]")
 
 
@@ -30,34 +31,37 @@ def ended_facts(text: str, spans: Collection[Span]) -> EndedFacts | None:
     """
     if not spans:
         return None
-    told = [span for span in spans_without_labels(text) if _is_told(text, span)]
-    ended = [span for span in told if span in spans]
+    told = _told(text)
+    # Where a part of the text was read by itself, its clauses may end elsewhere.
+    ended = [span for span in told if any(_covers(other, span) for other in spans)]
     if not ended:
         return None
     share = _length(ended) / _length(told)
     return EndedFacts(tuple(text[start:stop] for start, stop in ended), share >= _WHOLE)
 
 
+def _covers(one: Span, other: Span) -> bool:
+    """Return True if a span has more than half of another one."""
+    return 2 * (min(one[1], other[1]) - max(one[0], other[0])) > other[1] - other[0]
+
+
 def _length(spans: Collection[Span]) -> int:
     return sum(stop - start for start, stop in spans)
 
 
-def _is_told(text: str, span: Span) -> bool:
-    """Return True if a person says this part: its line, or the last labelled line before.
+def _told(text: str) -> list[Span]:
+    """Return the clauses that a person says: in its line, or below the last line with a label.
 
     A question that is quoted before its answer, in brackets, is not told.
     """
-    label, line = "", 0
-    for line, stop in _lines(text[: span[1]]):
-        label = label_of(text, line, stop) or label
-    return not (_NOT_PEOPLE.match(label) or text.startswith("[", line))
-
-
-def _lines(text: str) -> Iterator[Span]:
-    start = 0
-    for line in text.splitlines(keepends=True):
-        yield start, start + len(line)
-        start += len(line)
+    found, label, line, end = [], "", 0, 0
+    for start, stop in spans_without_labels(text):
+        while start >= end and end < len(text):  # the next line
+            line, end = end, text.find("\n", end) + 1 or len(text)
+            label = label_of(text, line, end) or label
+        if not (_NOT_PEOPLE.match(label) or text.startswith("[", line)):
+            found.append((start, stop))
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +78,13 @@ def with_notes(text: str, seqs: Collection[int], known: Iterable[EndedParts]) ->
 
     ``known``: the first ended first; a part that ended twice gets one note.
     """
-    language, noted = language_of(text), set[str]()
+    language, notes = language_of(text), dict[int, str]()
     for each in known:
         for part in each.parts if each.seqs.intersection(seqs) else ():
-            if part not in noted:
-                # Whole words: no part of "I live in Bernau" holds no more.
-                found = re.search(rf"(?<![A-Za-z0-9]){re.escape(part)}(?![A-Za-z0-9])", text)
-                if found:
-                    note = until_note(each.until, language)
-                    text = text[: found.end()] + note + text[found.end() :]
-                noted.add(part)
+            # Whole words: no part of "I live in Bernau" holds no more.
+            found = re.search(rf"(?<![A-Za-z0-9]){re.escape(part)}(?![A-Za-z0-9])", text)
+            if found:
+                notes.setdefault(found.end(), until_note(each.until, language))
+    for at in sorted(notes, reverse=True):
+        text = text[:at] + notes[at] + text[at:]
     return text

@@ -136,12 +136,13 @@ def shrunk_phrase(phrase: str, keywords: Sequence[str], content: str, language: 
     words of the phrase any more, its beginning takes their place.
     """
     known = all(_contains_word(word, content) for word in _WORD.findall(phrase))
-    left = phrase if known else _beginning(content, len(phrase))
+    left = phrase if known else _beginning(content, len(phrase)) or phrase
     return short_phrase(left, keywords, content, language)
 
 
 # A phrase remains as a hint when its memory is forgotten, so it must not quote most of it.
 _PHRASE_SHARE = 1 / 2
+_SHORTEST_PHRASE = 4  # characters: a Chinese word or two
 
 
 def short_phrase(phrase: str, keywords: Sequence[str], content: str, language: Language) -> str:
@@ -150,7 +151,7 @@ def short_phrase(phrase: str, keywords: Sequence[str], content: str, language: L
     A longer phrase gives way to the keywords, as many as fit, or else to its beginning. If neither
     has room, it is one keyword or word: of few words, one may remain.
     """
-    room = max(1, math.floor(len(content) * _PHRASE_SHARE))
+    room = max(_SHORTEST_PHRASE, math.floor(len(content) * _PHRASE_SHARE))
     if len(phrase) <= room:
         return phrase
     room = min(room, len(phrase))

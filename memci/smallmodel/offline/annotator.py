@@ -17,7 +17,7 @@ from memci.smallmodel.ports import Annotation, Judgement, ReadSentence
 LONGEST_PHRASE = 80
 
 # Characters read of one text: topic segments are shorter, and a million need not be.
-_READ = 8_000
+_READ = 4_000
 _ANY_TIME = datetime(2000, 1, 1, tzinfo=UTC)  # of a text that is read without its messages
 
 
@@ -33,7 +33,7 @@ class OfflineAnnotator:
         self, texts: Sequence[str], sentences: Sequence[Sequence[ReadSentence]] = ()
     ) -> list[Annotation]:
         """Annotate each text by itself; as many answers as texts, in their order."""
-        read = sentences or _read(self._reader, texts)
+        read = _read(self._reader, texts, sentences)
         return [self._annotate(text[:_READ], own) for text, own in zip(texts, read, strict=True)]
 
     def _annotate(self, text: str, sentences: Sequence[ReadSentence]) -> Annotation:
@@ -53,14 +53,31 @@ class OfflineAnnotator:
             telling = not clause.startswith(("[", "【")) and not is_social(clause)
             if telling and len(clause) <= LONGEST_PHRASE and value > best_value:
                 best, best_value = clause, value
-        return best or " ".join(self._compressor.compress(text, LONGEST_PHRASE).split())
+        if not best:
+            best = " ".join(self._compressor.compress(text, LONGEST_PHRASE).split())
+        if _has_words(best) or not _has_words(text):
+            return best
+        # Nothing shorter would be true: the beginning, which is seen to be cut.
+        return f"{' '.join(text.split())[: LONGEST_PHRASE - 1]}…"
 
 
-def _read(reader: OfflineSentenceReader, texts: Sequence[str]) -> list[list[ReadSentence]]:
-    """Return the sentences of each text, as if a user said it."""
-    return reader.read(
-        [Message(seq, "", Role.USER, text[:_READ], _ANY_TIME) for seq, text in enumerate(texts, 1)]
-    )
+def _has_words(text: str) -> bool:
+    return any(map(str.isalnum, text))
+
+
+def _read(
+    reader: OfflineSentenceReader, texts: Sequence[str], known: Sequence[Sequence[ReadSentence]]
+) -> list[Sequence[ReadSentence]]:
+    """Return the sentences of each text: those ``known``, or else as if a user said it.
+
+    None are known of the later parts of very long messages.
+    """
+    found = list(known) or [()] * len(texts)
+    unread = [at for at, text in enumerate(texts) if text.strip() and not found[at]]
+    said = [Message(at + 1, "", Role.USER, texts[at][:_READ], _ANY_TIME) for at in unread]
+    for at, own in zip(unread, reader.read(said) if said else (), strict=True):
+        found[at] = own
+    return found
 
 
 def _type(sentences: Sequence[ReadSentence]) -> NodeType:
@@ -93,7 +110,7 @@ class OfflineJudge:
     ) -> list[Judgement]:
         """Judge each text by itself; as many answers as texts, in their order."""
         del summaries
-        read = sentences or _read(self._reader, texts)
+        read = _read(self._reader, texts, sentences)
         return [_judgement(text[:_READ], own) for text, own in zip(texts, read, strict=True)]
 
 

@@ -2,7 +2,7 @@
 
 All layers of the embedder with low-rank adapters (LoRA; Hu and others, 2021), which
 ``training.change_model`` learned from pairs of texts in English and Chinese. The facts of the older
-text and the newer text are pooled as sentences are (E9); a head compares them.
+text and the newer text are pooled as sentences are; a head compares them.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ def pair_tokens(tokenizer: Any, older: str, newer: str, facts: Sequence[Span]) -
     second = tokenizer.encode(newer)[:_NEWER]
     begin = len(first.ids) + 1
     ids = [*first.ids, END, *second, END]
-    return Tokens(ids, [*first.spans, (begin, begin + len(second))])
+    # Of an empty text the mark of its end is read.
+    return Tokens(ids, [*first.spans, (begin, begin + max(1, len(second)))])
 
 
 def weights() -> Learned:

@@ -10,7 +10,7 @@ import hashlib
 import os
 import threading
 from collections import OrderedDict, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -57,6 +57,7 @@ _computing = threading.Semaphore((os.cpu_count() or 1) + 1)
 # Vectors remembered by the digest of their text. The segmenter, the message index and the nodes
 # of one job often ask for the same texts.
 _REMEMBERED = 2048
+_REMEMBERED_ROWS = 16_384  # features of sentences, 1 KiB each
 # Tokens of a text whose bits are kept (E8).
 _MOST_TOKENS = 128
 # Texts of one meaning in two languages, and answers that share no word with their question, can be
@@ -106,8 +107,8 @@ class OfflineEmbedder:
         self._query_map = query_map
         self._model = LoadOnce(lambda: _load(model_folder(parent)))
         self._changes = LoadOnce(lambda: _sessions(model_folder(parent), CHANGES))
-        self._recent = _Recent[Vectors](_REMEMBERED)
-        self._sentences = _Recent[Sentences](_REMEMBERED)  # of long messages also the passages
+        self._recent = _Recent[Vectors](_REMEMBERED, lambda _: 1)
+        self._sentences = _Recent[Sentences](_REMEMBERED_ROWS, lambda each: 1 + len(each.spans))
 
     @property
     def model(self) -> str:
@@ -161,7 +162,7 @@ class OfflineEmbedder:
         return self._mapped(vector), QuestionTokens(tokens.bits, tokens.rarities)
 
     def sentences(self, texts: Sequence[str]) -> list[Sentences]:
-        """Return the sentences of texts as the sentence model reads them (E9).
+        """Return the sentences of texts as the sentence model reads them.
 
         Those that one run cannot hold are read in the passages of the text. A text that was encoded
         lately is not read again.
@@ -323,8 +324,11 @@ def _space() -> VectorSpace:
 class _Recent(Generic[T]):
     """The last things made, by the digest of their texts; texts are not kept."""
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, rows: Callable[[T], int]) -> None:
+        """Hold things of at most ``size`` rows of numbers."""
         self._size = size
+        self._rows = rows
+        self._held = 0
         self._lock = threading.Lock()
         self._made: OrderedDict[bytes, T] = OrderedDict()
 
@@ -337,9 +341,16 @@ class _Recent(Generic[T]):
 
     def add(self, made: dict[bytes, T]) -> None:
         with self._lock:
-            self._made |= made
-            while len(self._made) > self._size:
-                self._made.popitem(last=False)
+            for key, each in made.items():
+                self._forget(key)
+                self._made[key] = each
+                self._held += self._rows(each)
+            while self._held > self._size:
+                self._forget(next(iter(self._made)))
+
+    def _forget(self, key: bytes) -> None:
+        if key in self._made:
+            self._held -= self._rows(self._made.pop(key))
 
 
 def _batches(tokens: list[list[int]]) -> Iterator[list[int]]:

@@ -138,14 +138,13 @@ def _write(source: Path, folder: Path) -> None:
             size_threshold=_EXTERNAL_BYTES,
         )
         names += [name, own]
-    for name in names:
-        (folder / name).chmod(_READABLE)
     manifest: dict[str, Any] = {
         "source": {source.name: _digest(source)},
         "files": {name: _digest(folder / name) for name in names},
     }
     (folder / _MANIFEST).write_text(json.dumps(manifest, indent=1), "utf-8")
     for name in (*names, _MANIFEST):
+        (folder / name).chmod(_READABLE)
         _sync(folder / name)
     _sync(folder)
 

@@ -29,7 +29,7 @@ _BLOCKS_OF_4_BITS = 1
 _INT8 = 127
 _MICROSOFT = "com.microsoft"
 _OPSET, _IR_VERSION = 18, 10
-# The sentence model reads the states after these layers (E9), with heads of attention of this size.
+# The sentence model reads the states after these layers, with heads of attention of this size.
 READ = (8, 12)
 HEAD_SIZE = 64
 # The parts of a layer that the model of changes adapts (R6).
@@ -141,7 +141,7 @@ def build_layers(
     ``vector``, shape (b, hidden), is the mean of the last layer over all tokens, scaled to length
     one. ``bits``, shape (b, s, hidden), tells on which side of ``mean`` each token of it lies after
     a ``rotation`` (E8; both of ``token_space``). ``pooled``, shape (b, s, n), has what the linear
-    layers ``POOLED`` of the sentence model give for each token; ``learned`` are its weights (E9).
+    layers ``POOLED`` of the sentence model give for each token; ``learned`` are its weights.
     There is no mask, so that attention needs no matrix of s × s: texts of one run have the same
     number of tokens. Without ``quantized`` the linear layers are float32, to compare.
     """

@@ -1,4 +1,4 @@
-"""What the built-in model reads in a sentence: key messages, types, worth, ends of topics (E9).
+"""What the built-in model reads in a sentence: key messages, types, worth, ends of topics.
 
 Two small layers read states of the embedder's tokens; ``training.sentence_model`` learned them from
 labelled sentences in English and Chinese. A sentence's features are pooled from what they give for

@@ -1,4 +1,4 @@
-"""The built-in reader of sentences: the sentence model on the built-in embedder's states (E9)."""
+"""The built-in reader of sentences: the sentence model on the built-in embedder's states."""
 
 from collections.abc import Sequence
 from typing import NamedTuple

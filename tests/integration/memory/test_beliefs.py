@@ -8,6 +8,7 @@ import pytest
 from sqlalchemy import Row
 
 from memci.smallmodel.offline.change_reader import OfflineChangeReader
+from memci.storage.pins import read_pins
 from tests.support.models import built_in
 from tests.support.network import AgentUnderTest
 from tests.support.short_term import consolidate
@@ -108,6 +109,18 @@ def test_of_a_memory_that_tells_more_only_a_part_ends(ada: AgentUnderTest):
     assert set(superseded(ada).values()) == {None}
     (row,) = ada.rows("SELECT parts, told_by, seqs FROM ended_fact WHERE agent_id = %s")
     assert tuple(row) == (["and I live in Bern"], 2, [1])
+
+
+def test_a_pin_says_what_of_it_is_over(ada: AgentUnderTest):
+    ada.remember("I'm Anna, I'm vegetarian and I live in Bern")
+    ada.execute(
+        "INSERT INTO pin (agent_id, number, kind, text, message_seq, pinned_by)"
+        " VALUES (%s, 1, 'preference', '', 1, 'agent')"
+    )
+    ada.remember("I moved to Rome")
+    with ada.database.agent_transaction(ada.agent_id) as connection:
+        (pin,) = read_pins(connection, ada.agent_id).pins
+    assert pin.text.startswith("I'm Anna, I'm vegetarian and I live in Bern (until ")
 
 
 def test_a_forgotten_memory_keeps_its_version(ada: AgentUnderTest):

@@ -26,3 +26,28 @@ def test_a_quoted_question_is_not_told():
     assert found is not None
     assert found.whole
     assert [each.strip(".") for each in found.parts] == ["In Bern"]
+
+
+def test_a_memory_that_tells_a_short_fact_more_is_not_over_as_a_whole():
+    text = "我开一辆红色的丰田，有两个孩子。"
+    car, _ = spans_without_labels(text)
+    found = ended_facts(text, [car])
+    assert found is not None
+    assert (found.parts, found.whole) == (("我开一辆红色的丰田",), False)
+
+
+def test_two_parts_of_one_text_get_notes_in_any_order():
+    later = datetime(2025, 7, 1, tzinfo=UTC)
+    known = [
+        EndedParts(frozenset([1]), ("I live in Bern",), SINCE),
+        EndedParts(frozenset([1]), ("I live in Bern and work there",), later),
+    ]
+    text = with_notes("I live in Bern and work there.", [1], known)
+    assert "Bern (until 2025-06-01) and work there (until 2025-07-01)." in text
+
+
+def test_long_texts_of_short_lines_are_looked_through_at_once():
+    text = "User: a\n" * 20_000
+    found = ended_facts(text, [(6, 7)])
+    assert found is not None
+    assert not found.whole

@@ -215,3 +215,21 @@ def test_the_best_keyword_names_a_thing(annotator, text, best):
 )
 def test_list_items_without_a_word_are_annotated(annotator, text):
     assert one(annotator, text).phrase
+
+
+@pytest.mark.parametrize(
+    ("text", "beginning"),
+    [
+        ("Nobody except Fatima knows the password of the router in the cellar.", "Nobody except"),
+        (
+            "除了小法，没人知道地下室路由器的密码，连她姐姐也不知道，别的人就更不用说了。",
+            "除了小法",
+        ),
+    ],
+)
+def test_the_phrase_of_a_text_that_cannot_be_shortened_truly_is_its_beginning(
+    annotator, text, beginning
+):
+    phrase = one(annotator, text).phrase
+    assert phrase.startswith(beginning)
+    assert phrase.endswith(("…", text))

@@ -69,3 +69,10 @@ def test_each_text_has_an_answer_in_order(judge: OfflineJudge):
     one, other = judge.judge([KEPT[0], NOT_KEPT[0]])
     assert (one.eligible, other.eligible) == (True, False)
     assert judge.judge([]) == []
+
+
+def test_a_text_of_which_no_sentences_are_known_is_read(judge: OfflineJudge):
+    known = [[], []]
+    first, second = judge.judge(["Thanks a lot!", "I'm allergic to nuts."], [], known)
+    assert not first.eligible
+    assert second.eligible
