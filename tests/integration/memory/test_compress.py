@@ -12,7 +12,6 @@ from memci.queue.lease import Lease
 from memci.smallmodel.offline.compressor import OfflineCompressor
 from tests.support.fading import (
     LONG,
-    NO_FOCUS,
     forget_focus,
     remember_shrinking_texts,
     remember_with_half_a_link,
@@ -53,20 +52,20 @@ def test_ordinary_links_fade_and_break_after_129_scans(ada: AgentUnderTest) -> N
 @pytest.mark.parametrize(
     "text",
     [
-        "Nobody except Fatima knows the password of the router in the cellar.",
-        "除非银行六月前批准贷款，否则老麦会卖掉三亚的房子。",
+        "Nobody except [Fatima] knows the password of the router in the cellar.",
+        "除非银行六月前批准贷款，否则[老麦]会卖掉三亚的房子。",
     ],
 )
 def test_a_memory_of_which_no_true_part_is_shorter_stays_whole_until_it_is_forgotten(
     ada: AgentUnderTest, text: str
 ) -> None:
-    ada.parameters = NO_FOCUS
     ada.models.compressor = OfflineCompressor()
-    ada.remember(text + " [Grace]")
-    for strength in (0.5, 0.25):
+    ada.remember(text)
+    forget_focus(ada)
+    for strength in (0.5, 0.45):
         ada.execute(f"UPDATE link SET strength = {strength} WHERE agent_id = %s")
         ada.compress()
-        assert ada.nodes("memory")[0].content == text + " [Grace]"
+        assert ada.nodes("memory")[0].content == text
     ada.execute("UPDATE link SET strength = 0.01 WHERE agent_id = %s")
     ada.compress(2)
     assert ada.nodes("memory") == []
