@@ -129,6 +129,8 @@ class _Choice:
             before = self.chosen[ordered[place - 1]] if place else None
             after = ordered[place + 1] if place + 1 < len(ordered) else None
             text = clause.text
+            if before is None or at != ordered[place - 1] + 1:
+                text = without_conjunction(clause).text
             if before is None or before.sentence != clause.sentence:
                 text = capitalized(without_conjunction(clause).text, self.language)
             if after is None or self.chosen[after].sentence != clause.sentence:
