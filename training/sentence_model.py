@@ -6,7 +6,8 @@ torch; the product computes it with ONNX Runtime.
     python -m training.sentence_model [--check]
 
 writes the weights. With ``--check`` it only trains without each kind of writer, and prints how well
-such a model labels the sentences of that kind.
+such a model labels the sentences of that kind. Conversations are left out by turns, whoever wrote
+them.
 """
 
 from __future__ import annotations

@@ -22,7 +22,8 @@ FILE = "change_filter.npz"
 BYTES = 48  # of a token's bits
 # Tokens of each message; what is longer is cut.
 MOST = 96
-# The odds of a pair that is read. Of a hundred changes, two get less and are missed.
+# The odds of a pair that is read. Of a hundred changes of the judged parts, six get less and are
+# missed.
 LEAST = 0.08
 # Messages of a memory that are looked at.
 _READ = 2
@@ -92,8 +93,8 @@ def _tokens(bits: bytes) -> Vectors:
 def probability(older: Vectors, newer: Vectors) -> float:
     """Return how likely a newer text ends a fact of an older one, both of shape (tokens, 64)."""
     learned: Learned = sentence_model.weights(FILE)
-    heat = linear(learned, "query", older) @ linear(learned, "key", newer).T
-    seen = softmax(heat / older.shape[1] ** 0.5) @ linear(learned, "value", newer)
+    scores = linear(learned, "query", older) @ linear(learned, "key", newer).T
+    seen = softmax(scores / older.shape[1] ** 0.5) @ linear(learned, "value", newer)
     both = np.concatenate([older, seen, older * seen, np.abs(older - seen)], axis=1)
     compared = rectified(learned, "compared", both)
     pooled = softmax(linear(learned, "attention", compared).T) @ compared

@@ -85,10 +85,10 @@ def pooled(states: Vectors, spans: Sequence[Span]) -> Vectors:
 
     ``states``: ``pooled`` of a graph, shape (tokens, heads + 128 + 128).
     """
-    heat, value, mean = np.split(states, [-FEATURES, -FEATURES // 2], axis=1)
+    scores, value, mean = np.split(states, [-FEATURES, -FEATURES // 2], axis=1)
     features = np.empty((len(spans), FEATURES), dtype=np.float32)
     for row, (start, stop) in enumerate(spans):
-        own = np.exp(heat[start:stop] - heat[start:stop].max(axis=0))
+        own = np.exp(scores[start:stop] - scores[start:stop].max(axis=0))
         seen = (own / own.sum(axis=0)).T @ value[start:stop]
         features[row, : FEATURES // 2] = np.maximum(seen, 0.0).mean(axis=0)
         features[row, FEATURES // 2 :] = np.maximum(mean[start:stop].mean(axis=0), 0.0)
@@ -153,6 +153,6 @@ def seam_features(before: Vectors, after: Vectors, *, inside: bool, same: bool) 
 
 def softmax(logits: Vectors) -> Vectors:
     """Return the shares of the exponentials, row by row."""
-    heat = np.exp(logits - logits.max(axis=1, keepdims=True))
-    found: Vectors = heat / heat.sum(axis=1, keepdims=True)
+    powers = np.exp(logits - logits.max(axis=1, keepdims=True))
+    found: Vectors = powers / powers.sum(axis=1, keepdims=True)
     return found
