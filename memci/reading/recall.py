@@ -232,6 +232,7 @@ class _Search:
             if miss is Miss.NEVER_KNOWN and was_known(*self._of_agent, self._keywords, sight):
                 miss = Miss.FORGOTTEN
                 knew = forgotten_with_keyword(*self._of_agent, self._keywords, sight)
+                named = self._living_no_more(each for each in everywhere if each.node_id in knew)
         seqs = {seq for _, memory in found for seq in memory.seqs}
         known = ended_parts(*self._of_agent, seqs, request.as_of)
         forgotten = self._forgotten_memories(named[: request.limit])
@@ -266,17 +267,21 @@ class _Search:
         return {node: match for node, match in matches.items() if node in visible}
 
     def _named(self, forgotten: Iterable[Forgotten]) -> list[tuple[Forgotten, int]]:
-        """Return those whose relation or hint has a keyword, in order, with their last successors.
-
-        Nodes that were restored or merged into a living memory are left out: links to them still
-        dangle (M14), but they are not forgotten.
-        """
+        """Return those whose relation or hint has a keyword, with their last successors."""
         models = self._reader.models
-        named = rules.in_order(
+        return self._living_no_more(
             each
             for each in forgotten
             if self._keywords.are_in(f"{each.relation} {each.hint}", models)
         )
+
+    def _living_no_more(self, forgotten: Iterable[Forgotten]) -> list[tuple[Forgotten, int]]:
+        """Return nodes in order with their last successors.
+
+        Nodes that were restored or merged into a living memory are left out: links to them still
+        dangle (M14), but they are not forgotten.
+        """
+        named = rules.in_order(forgotten)
         successors = successors_of(*self._of_agent, [each.node_id for each in named])
         pairs = ((each, successors[each.node_id]) for each in named)
         return [(each, heir.last) for each, heir in pairs if heir.living is None]

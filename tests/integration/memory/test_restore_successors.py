@@ -264,6 +264,10 @@ def test_a_miss_names_restorable_memories_without_links(
     ada.remember("A storm over the sea [Oslo]", user="bob")
     boat, storm = (node.id for node in ada.nodes("memory"))
     forget(ada, boat, storm)
+    ada.execute("UPDATE link SET hint = 'a harbour' WHERE agent_id = %s")
+    hinted = recall(reader, "sea")
+    assert {each.node_id for each in hinted.forgotten} == {boat, storm}
+    assert {each.hint for each in hinted.forgotten} == {"a harbour"}
     ada.execute("DELETE FROM link WHERE agent_id = %s")
     found = recall(reader, "sea")
     assert (found.miss, found.forgotten, found.knew) == (Miss.FORGOTTEN, [], [storm, boat])
