@@ -25,8 +25,8 @@ from benchmarks.stage import open_servers, open_stage
 from memci.schemas.reads import ContextRequest, SearchRequest
 
 PARTS = (
-    "startup", "accept", "lane", "creation", "scan", "fading", "lag", "reads", "pages", "search",
-    "concurrency", "context",
+    "startup", "local_stack", "accept", "lane", "creation", "scan", "fading", "lag", "reads",
+    "pages", "search", "concurrency", "context",
 )  # fmt: skip
 # These need conversations, but no servers.
 QUALITY_PARTS = ("segmentation", "compression", "strictness")

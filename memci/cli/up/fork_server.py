@@ -67,6 +67,11 @@ class ForkServer:
         self._running = set[int]()
         self._codes: dict[int, int] = {}
 
+    @property
+    def pid(self) -> int:
+        """The process; 0 before it is started."""
+        return self._process.pid if self._process else 0
+
     def start(self) -> None:
         """Start the process in its own session, so that Ctrl-C does not reach it."""
         self._connection, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)

@@ -72,7 +72,9 @@ def test_reads_are_measured_during_a_write(stage: Stage) -> None:
     assert {each.name.partition(" ")[0] for each in findings} == {"search", "context"}
 
 
-SLOW_PARTS = frozenset({"concurrency", "context", "creation", "fading", "lag", "lane", "startup"})
+SLOW_PARTS = frozenset(
+    {"concurrency", "context", "creation", "fading", "lag", "lane", "local_stack", "startup"}
+)
 
 
 @pytest.mark.timeout(600)
