@@ -134,6 +134,7 @@ class ForkServer:
             news = json.loads(received)
             if "code" not in news:
                 self._running.add(news["pid"])
+                self._codes.pop(news["pid"], None)  # of an older process with this number
                 return int(news["pid"])
             self._running.discard(news["pid"])
             self._codes[news["pid"]] = news["code"]
