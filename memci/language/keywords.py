@@ -203,13 +203,17 @@ def _is_noun(word: TaggedWord) -> bool:
     )
 
 
+_NAMES_NOTHING = frozenset("tmr")  # times, numbers, pronouns
+
+
 def _fallback_keyword(text: str, tagged: Sequence[TaggedWord]) -> list[str]:
     """Return a noun of one character, else the longest word, so that every text has a keyword."""
     nouns = [each.text for each in tagged if each.tag == "n" and each.text not in _NO_CHINESE_THING]
     whole = [each for each in nouns if not _CUT_WRONGLY.search(each)]
     if whole:
         return [max(whole, key=chinese_words.rarity)]
-    found = [word.text for word in tagged if _PLAIN.fullmatch(word.text)] or _PLAIN.findall(text)
+    named = (word.text for word in tagged if word.tag not in _NAMES_NOTHING)
+    found = [word for word in named if _PLAIN.fullmatch(word)] or _PLAIN.findall(text)
     found = [word for word in found if not _CUT_WRONGLY.search(word)] or found
     words = sorted(found, key=lambda word: -len(word)) or [text.strip()]
     return [words[0][:LONGEST_KEYWORD]] if words[0] else []
