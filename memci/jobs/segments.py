@@ -20,7 +20,14 @@ from memci.errors import SmallModelAnswerError
 from memci.jobs.index import MessageTexts
 from memci.language.names import key_entities
 from memci.message import Message, Role
-from memci.smallmodel.ports import Annotation, Judgement, ReadSentence, TopicSegment
+from memci.smallmodel.ports import (
+    Annotation,
+    Embedder,
+    Judgement,
+    ReadSentence,
+    TokenEncoder,
+    TopicSegment,
+)
 from memci.smallmodel.registry import SmallModels
 from memci.smallmodel.vector_space import Vectors, VectorSpace
 from memci.storage import receipts
@@ -253,7 +260,7 @@ def annotated_segments(
     annotated = [_annotated(*each) for each in zip(cuts, annotations, strict=True)]
     # A summary helps to judge the segments of its session; it becomes no memory itself (R3).
     judgements = models.judge.judge(said, [cut.summary for cut in cuts], read)
-    vectors = _vectors(models, texts, segments)
+    vectors = _vectors(models.embedder, texts, cuts)
     return Segments(annotated, vectors, judgements, [cut.parts for cut in cuts])
 
 
@@ -337,22 +344,36 @@ def _line(text: str) -> str:
     return " ".join(text.replace("\x00", "").split())
 
 
-def _vectors(models: SmallModels, texts: MessageTexts, cuts: Sequence[TopicSegment]) -> Vectors:
-    """Pool the vectors of segments made of whole messages; embed parts of messages anew."""
+def _vectors(embedder: Embedder, texts: MessageTexts, cuts: Sequence[_Cut]) -> Vectors:
+    """Pool the vectors of segments made of whole messages; embed those with parts of messages."""
     rows = {message.seq: row for row, message in enumerate(texts.messages)}
     weights = np.array([len(message.text) for message in texts.messages], dtype=np.float32)
-    uses = Counter(seq for cut in cuts for seq in cut.seqs)
+    uses = Counter(seq for cut in cuts for seq in cut.segment.seqs)
     sums = np.zeros((len(cuts), texts.vectors.shape[1]), dtype=np.float32)
     totals = np.zeros(len(cuts), dtype=np.float32)
     parts = []
     for place, cut in enumerate(cuts):
-        own = [rows[seq] for seq in cut.seqs]
-        whole = texts.vectors[own].any(axis=1).all() and all(uses[seq] == 1 for seq in cut.seqs)
-        if whole:
+        seqs = cut.segment.seqs
+        own = [rows[seq] for seq in seqs]
+        if texts.vectors[own].any(axis=1).all() and all(uses[seq] == 1 for seq in seqs):
             sums[place] = weights[own] @ texts.vectors[own]
             totals[place] = weights[own].sum()
         else:
             parts.append(place)
     vectors = texts.space.pooled(sums, totals)
-    vectors[parts] = models.embedder.embed([cuts[place].text for place in parts])
+    if isinstance(embedder, TokenEncoder):
+        vectors[parts] = embedder.embed_parts(
+            [[_place(part) for part in cuts[place].parts] for place in parts]
+        )
+    parts = np.flatnonzero(~vectors.any(axis=1)).tolist()
+    vectors[parts] = embedder.embed([cuts[place].segment.text for place in parts])
     return vectors
+
+
+def _place(part: Part) -> tuple[str, tuple[int, int]]:
+    """Return the searched text of a part's message, and the place of the part in it."""
+    searched = part.message.searched
+    name = len(searched) - len(part.message.text)
+    if not part.sentences:
+        return searched, (0, 0)
+    return searched, (name + part.sentences[0].start, name + part.sentences[-1].stop)

@@ -265,6 +265,14 @@ class TokenEncoder(Protocol):
         """Return the vectors of ``embed``, and the bits of each text's tokens."""
         ...
 
+    def embed_parts(self, parts: Sequence[Sequence[tuple[str, Span]]]) -> Vectors:
+        """Return unit vectors of parts of texts that were just encoded, a row for each.
+
+        ``parts``: of each its texts, and [start, stop) in characters of each. A row is zero if
+        the texts were not read so far.
+        """
+        ...
+
     def encode_question(self, text: str) -> tuple[Vectors, QuestionTokens]:
         """Return the vector of a question, shape (dimension,), and its tokens."""
         ...

@@ -36,7 +36,7 @@ from memci.smallmodel.offline.e5_files import (
 )
 from memci.smallmodel.offline.e5_graph import POSITIONS
 from memci.smallmodel.offline.sentence_model import BEGIN, END, FEATURES, PASSAGE
-from memci.smallmodel.vector_space import Vectors, VectorSpace
+from memci.smallmodel.vector_space import Vectors, VectorSpace, unit_rows
 
 T = TypeVar("T")
 
@@ -45,6 +45,7 @@ DIMENSION = 384
 # A question is nearer to other questions than to its answer; ``training.query_map`` learned where
 # answers lie.
 QUERY_MAP = "e5_query_map.npy"
+PART_MAP = "e5_part_map.npy"
 
 # The model was trained with it before questions.
 _QUERY = "query: "
@@ -57,7 +58,7 @@ _computing = threading.Semaphore((os.cpu_count() or 1) + 1)
 # Vectors remembered by the digest of their text. The segmenter, the message index and the nodes
 # of one job often ask for the same texts.
 _REMEMBERED = 2048
-_REMEMBERED_ROWS = 16_384  # features of sentences, 1 KiB each
+_REMEMBERED_ROWS = 8_192  # of sentences, 2.5 KiB each
 # Tokens of a text whose bits are kept (E8).
 _MOST_TOKENS = 128
 # Texts of one meaning in two languages, and answers that share no word with their question, can be
@@ -181,6 +182,16 @@ class OfflineEmbedder:
         found = iter([known[key] for key in keys])
         return [Sentences.joined([(start, next(found)) for start, _ in own]) for own in pieces]
 
+    def embed_parts(self, parts: Sequence[Sequence[tuple[str, Span]]]) -> Vectors:
+        """Return unit vectors of parts of texts, shape (len(parts), 384).
+
+        Parts are not read again: see ``_part_sums``. ``parts``: texts, and [start, stop) in each.
+        """
+        texts = list(dict.fromkeys(text for part in parts for text, _ in part))
+        read = dict(zip(texts, self.sentences(texts), strict=True))
+        sums = [sum(read[text].total(span) for text, span in part) for part in parts]
+        return unit_rows(np.array(sums, dtype=np.float32).reshape(-1, DIMENSION))
+
     def _read(self, texts: Sequence[str]) -> list[_Read]:
         """Read texts to be found; remember their sentences."""
         model, clean = self._model.get(), [_clean(each) for each in texts]
@@ -192,10 +203,14 @@ class OfflineEmbedder:
         begin, found = len(model.tokenizer.encode(PASSAGE)), dict[int, _Read]()
         for batch in _batches([each.ids for each in tokens]):
             run = [tokens[each].ids for each in batch]
-            vectors, bits, states = model.run(run, "vector", "bits", "pooled")
-            for each, vector, signs, state in zip(batch, vectors, bits, states, strict=True):
+            states = model.run(run, "vector", "bits", "pooled", "last")
+            for each, vector, signs, state, last in zip(batch, *states, strict=True):
                 own = tokens[each].spans
-                sentences = Sentences(spans[each][: len(own)], sentence_model.pooled(state, own))
+                sentences = Sentences(
+                    spans[each][: len(own)],
+                    sentence_model.pooled(state, own),
+                    _part_sums(last, own),
+                )
                 read = _tokens(model, tokens[each].ids, signs, begin)
                 found[each] = _Read(vector, read, sentences)
         self._sentences.add({_digest(text): found[at].sentences for at, text in enumerate(texts)})
@@ -224,7 +239,9 @@ class OfflineEmbedder:
         return found
 
     def _mapped(self, questions: Vectors) -> Vectors:
-        return mapped(questions, _query_map() if self._query_map is None else self._query_map)
+        return mapped(
+            questions, _learned(QUERY_MAP) if self._query_map is None else self._query_map
+        )
 
     def _embed(self, prefix: str, texts: Sequence[str]) -> Vectors:
         prefixed = [prefix + text for text in texts]
@@ -251,22 +268,38 @@ class OfflineEmbedder:
 
 @dataclass(frozen=True, slots=True)
 class Sentences:
-    """The sentences of a text: [start, stop) in characters, and features, shape (n, 256)."""
+    """The sentences of a text: [start, stop) in characters, and features, shape (n, 256).
+
+    ``totals``, shape (n, 384): what their tokens add to the vector of a part of the text.
+    """
 
     spans: Sequence[Span]
     features: Vectors
+    totals: Vectors
 
     @classmethod
     def joined(cls, pieces: Sequence[tuple[int, Sentences]]) -> Sentences:
         """Join pieces of a text by their beginnings; what two hold counts once."""
         spans: list[Span] = []
-        features = []
+        rows = []
         for begin, piece in pieces:
-            for (start, stop), row in zip(piece.spans, piece.features, strict=True):
+            for (start, stop), *row in zip(piece.spans, piece.features, piece.totals, strict=True):
                 if not spans or begin + start >= spans[-1][1]:
                     spans.append((begin + start, begin + stop))
-                    features.append(row)
-        return cls(spans, np.array(features, dtype=np.float32).reshape(-1, FEATURES))
+                    rows.append(row)
+        features, totals = zip(*rows, strict=True) if rows else ((), ())
+        return cls(
+            spans,
+            np.array(features, dtype=np.float32).reshape(-1, FEATURES),
+            np.array(totals, dtype=np.float32).reshape(-1, DIMENSION),
+        )
+
+    def total(self, part: Span) -> Vectors:
+        """Return the sum of the sentences that a part of the text, [start, stop), touches."""
+        start, stop = part
+        chosen = [each[0] < stop and each[1] > start for each in self.spans]
+        total: Vectors = self.totals[chosen].sum(axis=0)
+        return total
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,9 +341,25 @@ def _ids(model: _Model, text: str) -> list[int]:
     return [BEGIN, *model.tokenizer.encode(_clean(text))[: POSITIONS - 2], END]
 
 
+def _part_sums(last: Vectors, spans: Sequence[Span]) -> Vectors:
+    """Return what sentences add to the vector of a part of a text, shape (len(spans), 384).
+
+    The mean of a part's tokens (late chunking; Günther and others, 2024) says too much of the rest
+    of the text. ``training.part_map`` learned what vector the part would have by itself, from this
+    mean and the text's. ``last``: of the tokens of the text, shape (n, 384).
+    """
+    sums = np.array([last[slice(*span)].sum(axis=0) for span in spans], dtype=np.float32)
+    counts = np.array([stop - start for start, stop in spans], dtype=np.float32)[:, None]
+    learned = _learned(PART_MAP)
+    own, rest, bias = learned[:DIMENSION], learned[DIMENSION:-1], learned[-1]
+    sums = sums.reshape(-1, DIMENSION) @ own
+    added: Vectors = sums + counts * (last.mean(axis=0) @ rest + bias)
+    return added
+
+
 @cache
-def _query_map() -> Vectors:
-    with (resources.files(__package__) / "data" / QUERY_MAP).open("rb") as file:
+def _learned(name: str) -> Vectors:
+    with (resources.files(__package__) / "data" / name).open("rb") as file:
         stored: Vectors = np.load(file).astype(np.float32)
         return stored
 

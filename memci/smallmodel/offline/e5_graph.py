@@ -136,12 +136,13 @@ def build_layers(
     *,
     quantized: bool = True,
 ) -> "onnx.ModelProto":
-    """Return the graph of the layers: ``state`` to ``vector``, ``bits`` and ``pooled``.
+    """Return the graph of the layers: ``state`` to ``vector``, ``bits``, ``pooled``, ``last``.
 
     ``vector``, shape (b, hidden), is the mean of the last layer over all tokens, scaled to length
     one. ``bits``, shape (b, s, hidden), tells on which side of ``mean`` each token of it lies after
     a ``rotation`` (E8; both of ``token_space``). ``pooled``, shape (b, s, n), has what the linear
     layers ``POOLED`` of the sentence model give for each token; ``learned`` are its weights.
+    ``last``, shape (b, s, hidden), is the last layer, of which a part of a text is pooled.
     There is no mask, so that attention needs no matrix of s × s: texts of one run have the same
     number of tokens. Without ``quantized`` the linear layers are float32, to compare.
     """
@@ -190,7 +191,9 @@ class _Builder:
         mean = self._constant("mean", token_space["mean"].astype(np.float32) @ rotation)
         self._node("Greater", [turned, mean], "bits")
         bits = self._states("bits", hidden, TensorProto.BOOL)
-        return self._made_model("layers", [vector, bits, self._read_sentences(read)])
+        self._node("Identity", [state], "last")
+        last = self._states("last", hidden)
+        return self._made_model("layers", [vector, bits, self._read_sentences(read), last])
 
     def _read_sentences(self, states: Sequence[str]) -> Any:
         """Add the sentence model; return its output."""

@@ -177,3 +177,36 @@ def test_what_stored_token_bits_depend_on_has_not_changed():
     """With other bits, the name of the model must change too, so that stored ones are not read."""
     stored = files(offline).joinpath("data", "e5_tokens.npz").read_bytes()
     assert (MODEL, hashlib.sha256(stored).hexdigest()[:8]) == ("multilingual-e5-small", "daae76ba")
+
+
+PARTS = (
+    "I finished the report on the quarterly budget.",
+    "My sister Ana moved to Lisbon in March.",
+    "孩子发烧了，医生说多喝水。",
+    "The cat needs a new vet, since Dr. Okafor retired.",
+)
+
+
+def test_parts_of_a_text_have_nearly_the_vectors_that_they_have_by_themselves(embedder):
+    text = " ".join(PARTS)
+    spans = [(at := text.index(part), at + len(part)) for part in PARTS]
+    found = embedder.embed_parts([[(text, span)] for span in spans])
+    near = (
+        unit_rows(found - embedder.space.center)
+        @ unit_rows(embedder.embed(PARTS) - embedder.space.center).T
+    )
+    assert near.argmax(axis=1).tolist() == [0, 1, 2, 3]
+    assert near.diagonal().min() > 0.6
+
+
+def test_a_part_in_several_texts_has_one_vector(embedder):
+    first, second = " ".join(PARTS[:2]), " ".join(PARTS[2:])
+    spans = [(first, (len(PARTS[0]) + 1, len(first))), (second, (0, len(PARTS[2])))]
+    (both,) = embedder.embed_parts([spans])
+    one, other = embedder.embed_parts([[each] for each in spans])
+    assert both @ one > one @ other < both @ other
+
+
+def test_a_part_that_was_not_read_has_no_vector(embedder):
+    assert not embedder.embed_parts([[(PARTS[0], (0, 0))]]).any()
+    assert embedder.embed_parts([]).shape == (0, 384)
