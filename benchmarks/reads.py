@@ -27,7 +27,7 @@ from memci.smallmodel.vector_space import Vectors
 from memci.storage.search.vectors import to_text
 
 CALLERS = (1, 16)
-_CONTEXT_POOL = ("-P", "threads", "-c", "16")
+_CONTEXT_POOL = ("-P", "threads", "-c", "8")
 _PLAIN_QUEUE = "bench.plain"
 _BARE = """
 SELECT seq FROM message_vector WHERE agent_id = %s

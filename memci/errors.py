@@ -19,7 +19,8 @@
     │   ├── DatabaseBusyError
     │   ├── BrokerUnavailableError
     │   ├── PageStoreError        the store of pages' texts failed
-    │   └── ReadTimeoutError      no context worker answered in time
+    │   ├── ReadTimeoutError      no context worker answered in time
+    │   └── ReadsBusyError        too many reads wait already
     ├── BudgetTooSmallError       what must stay in a context does not fit its token budget
     ├── FencedOffError            the lease on a lane was lost; nothing was written
     └── SmallModelError           a small model did not give a usable answer
@@ -140,6 +141,10 @@ class BrokerUnavailableError(UnavailableError):
 
 class ReadTimeoutError(UnavailableError):
     """No context worker answered in time; start one that consumes memci.read, or try again."""
+
+
+class ReadsBusyError(UnavailableError):
+    """More reads wait for context workers than is allowed; add workers, or try again."""
 
 
 class BudgetTooSmallError(MemciError):

@@ -20,7 +20,7 @@ from memci.broker.app import is_redis, make_producer
 from memci.broker.celery_events import JobEvents
 from memci.broker.intake_queues import AgentQueues
 from memci.broker.rabbitmq_queues import AmqpAgentQueues
-from memci.broker.read_calls import Reads, RedisReads, Replies, RpcReads
+from memci.broker.read_calls import BoundedReads, Reads, RedisReads, Replies, RpcReads
 from memci.broker.redis_queues import RedisAgentQueues
 from memci.broker.wakeup import QueueWatch, RedisWakeups, WakeupPublisher, Wakeups
 from memci.commands.attp.perform import AttpCommands
@@ -165,9 +165,12 @@ class Runtime:
     def reads(self) -> Reads:
         """Asks context workers."""
         timeout_ms = self.settings.http_read_timeout_ms
-        if self.redis is None:
-            return self._close_later(RpcReads(self.celery, timeout_ms))
-        return self._close_later(RedisReads(self.celery, self._broker_url, timeout_ms))
+        asking: Reads = (
+            RpcReads(self.celery, timeout_ms)
+            if self.redis is None
+            else RedisReads(self.celery, self._broker_url, timeout_ms)
+        )
+        return self._close_later(BoundedReads(asking, self.settings.http_max_reads))
 
     @_Part
     def replies(self) -> Replies | None:

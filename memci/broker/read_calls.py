@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
-from threading import Lock, Thread
+from threading import BoundedSemaphore, Lock, Thread
 from typing import Any, Protocol
 from uuid import uuid4
 
@@ -49,6 +49,30 @@ class Reads(Protocol):
     def close(self) -> None:
         """Close the connections."""
         ...
+
+
+class BoundedReads:
+    """Refuses a read at once if too many wait already: later it would only wait in vain."""
+
+    def __init__(self, reads: Reads, most: int) -> None:
+        """Take what asks, and how many reads may wait at once."""
+        self._reads = reads
+        self._left = BoundedSemaphore(most)
+
+    def call(
+        self, use: ReadUse, agent_id: str, request: Mapping[str, Any], *, wait_ms: int = 0
+    ) -> dict[str, Any]:
+        """Ask; raises ``ReadsBusyError`` too."""
+        if not self._left.acquire(blocking=False):
+            raise errors.ReadsBusyError
+        try:
+            return self._reads.call(use, agent_id, request, wait_ms=wait_ms)
+        finally:
+            self._left.release()
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._reads.close()
 
 
 class RedisReads:

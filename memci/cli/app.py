@@ -157,7 +157,7 @@ def run() -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # for terminals that are not UTF-8
     try:
-        code = app(standalone_mode=False)
+        code = app(standalone_mode=False, prog_name="memci")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else _FAILED
     except InvalidInputError as error:

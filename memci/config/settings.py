@@ -146,6 +146,12 @@ class Settings(BaseSettings):
         description="Milliseconds that the API waits for a context worker, in addition to"
         " `wait_ms` of the request. Then it answers 503.",
     )
+    http_max_reads: int = Field(
+        64,
+        ge=1,
+        description="Reads that may wait for context workers at once, for each process of the API."
+        " More are answered at once: 503 with Retry-After.",
+    )
 
     proxy_upstream_url: str | None = Field(
         None,

@@ -74,8 +74,8 @@ def _measured(runtime: Runtime, measure: Callable[[Connection], T]) -> T:
 
 
 _log = structlog.get_logger("memci.http")
-# Reads wait for context workers on a thread each; enough are left for writes.
-_THREADS = 100
+# Beside those on which reads wait for context workers.
+_THREADS = 36
 # Time for running requests after a stop signal.
 _GRACE_S = 35
 
@@ -122,7 +122,8 @@ def serve(app: FastAPI, settings: Settings, *, host: str, port: int) -> None:
 @asynccontextmanager
 async def _serving(app: FastAPI) -> AsyncIterator[None]:
     """Serve with more threads; close the app's resources at the end."""
-    anyio.to_thread.current_default_thread_limiter().total_tokens = _THREADS
+    threads = _THREADS + app.state.runtime.settings.http_max_reads
+    anyio.to_thread.current_default_thread_limiter().total_tokens = threads
     yield
     for close in app.state.closing:
         await close()

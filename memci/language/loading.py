@@ -1,4 +1,4 @@
-"""Load words and patterns from data files, and expensive values once per process.
+"""Load words and patterns from data files; make expensive values once per process.
 
 ``data/<task>.<language>.toml`` holds the words and patterns of a task in a language. A value is
 text, or a list of alternatives. In a pattern, line breaks do not count, and ``{name}`` is replaced
@@ -9,7 +9,7 @@ import re
 import threading
 import tomllib
 from collections.abc import Callable
-from functools import cache
+from functools import cache, wraps
 from importlib import resources
 from typing import Any, Generic, TypeAlias, TypeVar, cast
 
@@ -36,6 +36,27 @@ class LoadOnce(Generic[T]):
                 if not self._made:
                     self._made.append(self._make())
         return self._made[0]
+
+
+# Texts whose values are remembered: many times those that one answer reads.
+_REMEMBERED = 1 << 16
+
+
+def remembering(read: Callable[[str], T]) -> Callable[[str], T]:
+    """Remember what a pure function returns of texts, by their hashes: never a text (M25)."""
+    known: dict[int, T] = {}
+
+    @wraps(read)
+    def remembered(text: str) -> T:
+        key = hash(text)  # 64 bits, with a key of this process
+        try:
+            return known[key]
+        except KeyError:
+            if len(known) >= _REMEMBERED:
+                known.clear()
+            return known.setdefault(key, read(text))
+
+    return remembered
 
 
 @cache

@@ -327,9 +327,11 @@ def names_entity(text: str, key: str) -> bool:
     return bool(entities_named(text, (key,)))
 
 
-def entities_named(text: str, keys: Iterable[str]) -> frozenset[str]:
+def entities_named(text: str, keys: Collection[str]) -> frozenset[str]:
     """Return the keys (``Entity.key``) whose names a text contains as words."""
-    folded = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    folded = text.lower() if text.isascii() else unicodedata.normalize("NFKC", text).casefold()
+    if any(" " in key for key in keys):
+        folded = " ".join(folded.split())
     return frozenset(key for key in keys if key in folded and _pattern(key).search(folded))
 
 

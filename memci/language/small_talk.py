@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Collection
 
 from memci.language.detection import Language
-from memci.language.loading import TaskData
+from memci.language.loading import TaskData, remembering
 
 _DATA = TaskData("small_talk")
 _SERVICE = _DATA.pattern("service")
@@ -74,6 +74,7 @@ def is_trivial(text: str, min_length: int, speakers: Collection[str] = ()) -> bo
     return not content and len(text.strip()) < min_length
 
 
+@remembering
 def has_many_content_words(text: str) -> bool:
     """Return True if a text is certainly not trivial: a cheap test, for scripts with blanks."""
     if _HAN.search(text):

@@ -8,7 +8,7 @@ from memci.domain.token_counts import tokenizer_of
 from memci.reading.choose import choose
 from memci.reading.find import find_for_context
 from memci.reading.rank import Ranker
-from memci.reading.reader import Reader, Stopwatch, wait_until_fresh
+from memci.reading.reader import Reader, Stopwatch, computing, wait_until_fresh
 from memci.reading.receipt import Account, keep_receipt
 from memci.reading.understand import understand
 from memci.schemas.reads import ContextAnswer, ContextRequest
@@ -42,15 +42,15 @@ class ContextReader(Reader):
             )
         watch.lap("embed")
         snapshot = self.database.agent_snapshot(agent_id, planned=question is not None)
-        with snapshot as connection:
+        with computing, snapshot as connection:
             found = find_for_context(self, connection, agent_id, question, request)
             ranker = Ranker(self, connection, agent_id, found, request)
             ranking = ranker.for_context(request.k)
         watch.lap("find")
         tokenizer = tokenizer_of(request.model, self.defaults.tokenizer)
         count = self.models.tokenizers.count(tokenizer)
-        chosen = choose(request, found, ranking, count)
-        assembly = assemble(chosen)
+        with computing:
+            assembly = assemble(choose(request, found, ranking, count))
         watch.lap("assemble")
         account = Account(request, found, assembly, tokenizer, watch.laps_ms)
         answer = keep_receipt(self, agent_id, account)

@@ -165,8 +165,9 @@ class Ranker:
         if not parts:
             return ranked
         return [
-            each._replace(candidate=supersession.partly_ended(each.candidate, parts))
+            each if noted is each.candidate else each._replace(candidate=noted)
             for each in ranked
+            for noted in (supersession.partly_ended(each.candidate, parts),)
         ]
 
     def _statements(

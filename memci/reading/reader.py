@@ -1,26 +1,24 @@
 """Shared parts of all reads of context workers: models, defaults, waiting for fresh memory."""
 
 import functools
+import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from hashlib import sha256
-from threading import Lock
 from typing import Self
 
 from memci.config.settings import Settings
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.token_counts import DEFAULT_TOKENIZER, Count
+from memci.language.loading import remembering
 from memci.reading.deferred_writes import ReadActivity
 from memci.schemas.reads import Fresh
 from memci.smallmodel.ports import Embedder, Lexicon, QueryPlanner, Summarizer, TokenCounter
 from memci.storage.reading.snapshot_state import progress
 from memci.storage.session import Database
 
-# The size of the cache of counts: the same messages are assembled repeatedly, and lines are counted
-# before their block.
-_REMEMBERED = 8_192
+# The same messages are assembled repeatedly, and lines are counted before their block. Longer texts
+# are counted in pieces.
 _LONGEST_REMEMBERED = 2_000
 _MOST_PIECES = 500  # of a text; more would displace all other entries
 
@@ -38,24 +36,8 @@ class Tokenizers:
 
 
 def _remembering(counter: TokenCounter) -> Count:
-    """Cache counts by digests of texts, so that no text outlives its erasure (M25)."""
-    counts: OrderedDict[bytes, int] = OrderedDict()
-    lock = Lock()
-
     def count(text: str) -> int:
-        if len(text) > _LONGEST_REMEMBERED:
-            return counted(text)
-        digest = sha256(text.encode(errors="surrogatepass")).digest()
-        with lock:
-            if digest in counts:
-                counts.move_to_end(digest)
-                return counts[digest]
-        tokens = counted(text)
-        with lock:
-            counts[digest] = tokens
-            while len(counts) > _REMEMBERED:
-                counts.popitem(last=False)
-        return tokens
+        return counted(text) if len(text) > _LONGEST_REMEMBERED else remembered(text)
 
     def counted(text: str) -> int:
         pieces = counter.pieces(text)
@@ -63,6 +45,7 @@ def _remembering(counter: TokenCounter) -> Count:
             return counter.count(text)
         return sum(map(count, pieces))
 
+    remembered = remembering(counted)
     return count
 
 
@@ -99,6 +82,10 @@ class Reader:
     defaults: ReadingDefaults
     activity: ReadActivity
 
+
+# Reads of this process that are worked on at once. One thread computes while the database works for
+# another; further ones would only take the interpreter's lock from each other.
+computing = threading.BoundedSemaphore(2)
 
 _FIRST_PAUSE_S = 0.02
 _LONGEST_PAUSE_S = 0.05

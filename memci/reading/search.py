@@ -17,7 +17,7 @@ from memci.language.question.analysis import QueryAnalysis
 from memci.reading.deferred_writes import use_of
 from memci.reading.find import DEFAULT_HITS, Found, find
 from memci.reading.rank import Ranker, Ranking
-from memci.reading.reader import Reader, Stopwatch, wait_until_fresh
+from memci.reading.reader import Reader, Stopwatch, computing, wait_until_fresh
 from memci.reading.understand import Question, explained_analysis, understand
 from memci.schemas.reads import Hit, HitDocument, HitPin, HitStep, SearchAnswer, SearchRequest
 from memci.smallmodel.vector_space import Vectors
@@ -46,7 +46,7 @@ class Search(Reader):
         watch.lap("wait")
         question = understand(self, agent_id, request.query, request, vector=vector, tokens=tokens)
         watch.lap("embed")
-        with self.database.agent_snapshot(agent_id, planned=True) as connection:
+        with computing, self.database.agent_snapshot(agent_id, planned=True) as connection:
             found = find(self, connection, agent_id, question, request)
             watch.lap("find")
             ranking = Ranker(self, connection, agent_id, found, request).for_search()

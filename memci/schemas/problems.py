@@ -62,6 +62,7 @@ KINDS: tuple[Kind, ...] = (
     Kind(errors.RefusedError, "refused", 403, "Refused"),
     Kind(errors.RateLimitedError, "rate-limited", 429, "Rate limited"),
     Kind(errors.ReadTimeoutError, "read-timeout", 503, "No answer in time"),
+    Kind(errors.ReadsBusyError, "reads-busy", 503, "Too many reads at once"),
     Kind(errors.UnavailableError, "unavailable", 503, "Unavailable"),
     Kind(errors.SmallModelError, "unavailable", 503, "Unavailable"),
 )

@@ -82,19 +82,35 @@ def _worker(name: str, queue: str, *pool: str) -> Command:
     return ("celery", "-A", "workers", "worker", "-n", f"{name}@%h", "-Q", queue, *pool, *quiet)
 
 
+def _context(name: str) -> Command:
+    return _worker(name, "memci.read", "-P", "threads", "-c", "8")
+
+
 PARTS: Mapping[str, Command] = {
     "api": ("python", "-m", "memci.http"),
     "lane": _worker("lane", "memci.lane", "-P", "threads", "-c", "8"),
     "compress": _worker("compress", "memci.compress", "-P", "threads", "-c", "4"),
-    "context": _worker("context", "memci.read", "-P", "threads", "-c", "16"),
+    "context": _context("context"),
     "upkeep": _worker("upkeep", "memci.upkeep", "-P", "solo"),
     "beat": ("celery", "-A", "workers", "beat"),
     "flower": ("python", "-m", "workers.flower"),
 }
 
+_SECOND = "context-2"
+
+
+def local_parts(processors: int) -> dict[str, Command]:
+    """Return the parts of one machine.
+
+    If it has several processors, two parts answer reads: the Python code of one process computes in
+    one thread at a time.
+    """
+    return {**PARTS, _SECOND: _context(_SECOND)} if processors > 1 else dict(PARTS)
+
+
 # Sources of work stop first; upkeep, with its wakeups, stops after the workers.
 STOP_ORDER: tuple[tuple[str, ...], ...] = (
     ("beat", "api", "flower"),
-    ("context", "lane", "compress"),
+    ("context", _SECOND, "lane", "compress"),
     ("upkeep",),
 )

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from memci import __version__, embedded
 from memci.cli.output import say
-from memci.cli.up.addresses import PARTS, Addresses, choose_addresses
+from memci.cli.up.addresses import Addresses, choose_addresses, local_parts
 from memci.cli.up.fork_server import ForkServer
 from memci.cli.up.part import Part, PartLog, Readiness
 from memci.cli.up.supervisor import INTERRUPTED, Interrupts, Observer, Supervisor, open_board
@@ -136,7 +136,7 @@ def _run(
     _prepare(starting, environment, PartLog(logs / "prepare.log"))
     parts = [
         Part(name, command, environment, PartLog(logs / f"{name}.log"), starting)
-        for name, command in PARTS.items()
+        for name, command in local_parts(os.cpu_count() or 1).items()
     ]
     for line in _headline(settings, addresses, where, logs):
         say(line)

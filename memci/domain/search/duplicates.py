@@ -38,7 +38,7 @@ def join_memories(ranked: Sequence[Ranked]) -> list[Ranked]:
     for each in sorted(memories, key=by_rank, reverse=True):
         best.update(dict.fromkeys(each.candidate.seqs, each.candidate.key))
     joined = [
-        each._replace(candidate=each.candidate._replace(memory=best.get(seq)))
+        each._replace(candidate=each.candidate._replace(memory=best[seq])) if seq in best else each
         for seq, each in messages.items()
     ]
     for each in ranked:

@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from memci.domain.documents import is_named
 from memci.domain.search.candidate import Timed
+from memci.language.loading import remembering
 from memci.language.names import entities_named
 from memci.language.question.analysis import QueryAnalysis
 from memci.language.question.intent import AnswerKind, Order
@@ -44,11 +45,21 @@ class Hints:
     order: Order | None = None  # the occasion that it asks for
 
 
+@remembering
+def _has_time(text: str) -> bool:
+    return _TIMES.search(text) is not None
+
+
+@remembering
+def _has_number(text: str) -> bool:
+    return _NUMBERS.search(text) is not None
+
+
 def has_answer(text: str, kind: AnswerKind | None) -> bool:
     """Return True if a text may hold an answer of this kind: a time or a number."""
     if kind is AnswerKind.WHEN:
-        return _TIMES.search(text) is not None
-    return kind is AnswerKind.HOW_MANY and _NUMBERS.search(text) is not None
+        return _has_time(text)
+    return kind is AnswerKind.HOW_MANY and _has_number(text)
 
 
 def hints_of(analysis: QueryAnalysis, names: Collection[str], timed: Timed) -> Hints:

@@ -88,7 +88,10 @@ def partly_ended(candidate: Candidate, known: Iterable[EndedParts]) -> Candidate
     """
     if candidate.until is not None:
         return candidate
-    return candidate._replace(text=with_notes(candidate.text, candidate.seqs, known))
+    own = [each for each in known if not each.seqs.isdisjoint(candidate.seqs)]
+    if not own:
+        return candidate
+    return candidate._replace(text=with_notes(candidate.text, candidate.seqs, own))
 
 
 def newest_first(

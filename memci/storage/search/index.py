@@ -14,6 +14,7 @@ from memci.domain.search.bm25 import first_after, position_at, session_at
 from memci.domain.search.passages import Passage
 from memci.storage.messages import in_session
 from memci.storage.search.vectors import Vectors, from_arrays, to_text
+from memci.storage.session import tuples
 
 _SESSIONS = """
 SELECT seq, session_id FROM message WHERE agent_id = %s AND seq = ANY(%s) ORDER BY seq
@@ -278,7 +279,7 @@ def read_for_comparison(
     }
     return [
         Compared(seq, typical, bits, None if start is None else Passage(start, stop))
-        for seq, typical, bits, start, stop in connection.exec_driver_sql(_COMPARE, values)
+        for seq, typical, bits, start, stop in tuples(connection, _COMPARE, values)
     ]
 
 

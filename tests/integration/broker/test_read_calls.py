@@ -13,13 +13,15 @@ from memci import errors
 from memci.broker.app import make_producer
 from memci.broker.message_decoding import decode
 from memci.broker.names import READ_QUEUE
-from memci.broker.read_calls import RedisReads, Replies, wrap_answer, wrap_error
+from memci.broker.read_calls import BoundedReads, RedisReads, Replies, wrap_answer, wrap_error
 from memci.errors import (
     BrokerUnavailableError,
     InvalidInputError,
     MemciError,
+    ReadsBusyError,
     ReadTimeoutError,
 )
+from memci.testing import wait_until
 
 KEY = "memci.reply." + "0" * 32
 
@@ -125,6 +127,28 @@ def test_a_read_without_an_answer_times_out(app, broker_url, client):
     # The message expires, so no worker begins it later.
     headers = json.loads(client.lindex(READ_QUEUE, 0))["headers"]
     assert headers["expires"]
+
+
+def test_more_reads_than_may_wait_are_refused_at_once(app, broker_url, client):
+    reads = BoundedReads(RedisReads(app, broker_url, 3_000), 2)
+
+    def ask():
+        with pytest.raises(ReadTimeoutError):
+            reads.call("search", "a", {})
+
+    waiting = [Thread(target=ask) for _ in range(2)]
+    for thread in waiting:
+        thread.start()
+    wait_until(lambda: client.llen(READ_QUEUE) == 2, "two reads wait")
+    began = time.monotonic()
+    with pytest.raises(ReadsBusyError):
+        reads.call("search", "a", {})
+    assert time.monotonic() - began < 1
+    assert client.llen(READ_QUEUE) == 2
+    for thread in waiting:
+        thread.join()
+    ask()  # nothing waits any more
+    reads.close()
 
 
 def test_flower_sees_the_agent_and_not_the_query(app, broker_url, client):
