@@ -110,8 +110,8 @@ GROUPS: dict[str, tuple[str, tuple[Callable[..., Any], ...]]] = {
     ),
     "keys": ("Create API keys.", (settings.new_api_key,)),
     "db": (
-        "Upgrade the database, and embed all texts again.",
-        (database.upgrade_database, database.status, database.reembed),
+        "Upgrade the database, index large agents, and embed all texts again.",
+        (database.upgrade_database, database.status, database.index, database.reembed),
     ),
 }
 

@@ -1,4 +1,4 @@
-"""``memci db``: upgrade the database, and embed all texts again."""
+"""``memci db``: upgrade the database, index large agents, and embed all texts again."""
 
 from __future__ import annotations
 
@@ -82,6 +82,24 @@ def reembed(
         hint("--force queues every agent anyway, for example after an interrupted reembed")
     if asked:
         say("start the workers if they do not run: they compute the vectors")
+
+
+def index() -> None:
+    """Build indexes over the vectors of agents with very many messages.
+
+    Searches of such an agent then read a part of its vectors instead of all, and find nearly the
+    same. Memci goes on meanwhile. Indexes that are no longer needed are dropped.
+    """
+    from memci.cli.database import database_at, opened_database
+    from memci.storage.search.vector_index import LARGE_FROM, build_indexes
+
+    settings, built = read_settings(), []
+    with database_at(settings) as url, opened_database(settings) as database:
+        for each in build_indexes(database, url):
+            hint(f"{each.agent_id}: {each.messages:,} messages …")
+            built.append(each.agent_id)
+    done = f"built {counted(len(built), 'index', 'indexes')}" if built else "no index is missing"
+    print_answer({"built": built}, f"{done}: agents of {LARGE_FROM:,} messages have one each")
 
 
 def _progress_json(progress: Progress, asked: int | None) -> dict[str, Any]:

@@ -33,6 +33,7 @@ from memci.smallmodel.registry import build_small_models
 from memci.storage import diagnosis
 from memci.storage.page_store.named_texts import all_agents, notes_of
 from memci.storage.page_store.port import PageStore, TextKey
+from memci.storage.search.vector_index import LARGE_FROM, large_agents
 from memci.storage.search.vectors import VectorModel, check_model
 from memci.storage.session import Database
 
@@ -311,6 +312,17 @@ def check_vectors(database: Database, embedder: Embedder) -> Iterator[Finding]:
         yield note("vectors", f"{agents} still to be embedded again", advice)
     else:
         yield ok("vectors", f"made by {found.held.model}")
+        yield from _large_agents(database)
+
+
+def _large_agents(database: Database) -> Iterator[Finding]:
+    lacking = [each.agent_id for each in large_agents(database) if not each.has_index]
+    if lacking:
+        yield note(
+            "large agents",
+            f"{listed(lacking, 3)}: over {LARGE_FROM:,} messages, and no index of their vectors",
+            "run `memci db index`: until then a search reads all of them",
+        )
 
 
 _MOST_STRAYS = 20

@@ -9,6 +9,7 @@ from sqlalchemy import Connection
 from memci.domain.search.candidate import KEPT, Source
 from memci.storage.agents import IS_THERE
 from memci.storage.messages import in_session
+from memci.storage.search.vector_index import HAS_INDEX
 from memci.storage.session import rows
 
 _PROGRESS = f"""
@@ -89,6 +90,7 @@ _READ = """
        EXISTS (SELECT FROM node_version v WHERE v.agent_id = asked.agent_id
                   AND v.reason = 'superseded')
        OR EXISTS (SELECT FROM ended_fact f WHERE f.agent_id = asked.agent_id) AS has_ended,
+       {has_index} AS has_vector_index,
        {last}
   FROM (VALUES (%(agent)s::text)) AS asked(agent_id)
   LEFT JOIN lane l ON l.agent_id = asked.agent_id
@@ -115,6 +117,7 @@ class SnapshotState:
     has_pages: bool = False  # it has a note or a folder, or an operation changed its pages
     holds: frozenset[Source] = frozenset()  # of memories and sources without an index
     has_ended: bool = False  # some memories hold no more, or parts of them (R6)
+    has_vector_index: bool = False  # over the vectors of its messages: there are very many
 
     @property
     def lacks(self) -> frozenset[Source]:
@@ -134,7 +137,8 @@ def last_list_state(connection: Connection, agent_id: str, session_id: str | Non
 
 
 def _read(connection: Connection, last: str, values: Mapping[str, Any]) -> SnapshotState:
-    (row,) = rows(connection, _READ.format_map({"progress": _PROGRESS, "last": last}), values)
+    parts = {"progress": _PROGRESS, "has_index": HAS_INDEX, "last": last}
+    (row,) = rows(connection, _READ.format_map(parts), values)
     prefix, recent_begins = row.last or (None, None)
     return SnapshotState(
         progress=_progress(row.message_seq, row.first_queued, new_agent=row.new_agent),
@@ -145,6 +149,7 @@ def _read(connection: Connection, last: str, values: Mapping[str, Any]) -> Snaps
         has_pages=row.has_pages,
         holds=frozenset(map(Source, row.holds)),
         has_ended=row.has_ended,
+        has_vector_index=row.has_vector_index,
     )
 
 

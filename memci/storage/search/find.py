@@ -117,6 +117,7 @@ class SearchQuery:
     tokens: QuestionTokens | None = None  # of the text, if the embedder gives any (E8)
     # Messages of these times are candidates regardless of their words.
     stretches: tuple[TimeSpan, ...] = ()
+    by_index: bool = False  # the agent has an index over the vectors of its messages
 
     @property
     def symbols(self) -> tuple[str, ...]:
@@ -175,6 +176,7 @@ def search(
         walks=walks,
         focus=focus,
         timed=timed,
+        indexed=len(query.vector) if query.by_index and query.vector is not None else None,
     )
     values = {
         **statement.VALUES,

@@ -97,7 +97,7 @@ _SYMBOL = """
 _DENSE = """
 {name}_dense AS MATERIALIZED (
     SELECT key, -far AS dense FROM (
-        SELECT v.{key} AS key, v.embedding <#> %(vector)s::halfvec AS far
+        SELECT v.{key} AS key, {embedding} <#> %(vector)s::halfvec AS far
           FROM {table}_vector v {join}
          WHERE v.agent_id = {owner} AND v.model = %(model)s {filters} {hidden}
          ORDER BY far LIMIT %(best)s) AS nearest)
@@ -267,6 +267,7 @@ class Shape:
     walks: bool = False  # over links
     focus: bool = False  # … also from the focus
     timed: bool = False  # the query has times
+    indexed: int | None = None  # the dimension of messages' vectors, if they have an index
 
 
 @functools.lru_cache(maxsize=256)
@@ -385,6 +386,10 @@ def _names(source: Source, owner: str, shape: Shape) -> dict[str, str]:
         # Invisible messages add no words to their neighbours.
         "sight": sight,
         "sight_join": join + index.key if sight else "",
+        # As in the index, whose vectors all have one dimension.
+        "embedding": f"(v.embedding::halfvec({shape.indexed}))"
+        if chat and shape.indexed
+        else "v.embedding",
         "hidden": HIDDEN.format(f"v.{index.key}") if hides else "",
         "posting_hidden": HIDDEN.format("v.key") if hides else "",
         "position": ", v.position" if chat else "",
