@@ -36,8 +36,11 @@ from memci.storage.search.statement import Shape, search_statement
 from memci.storage.search.vectors import Vectors, to_text
 from memci.storage.session import tuples
 
-# Postings that are scored for one query, regardless of the size of the index.
-MOST_POSTINGS = 2_000
+# Postings that are scored for one query, regardless of the size of the index: at least so many, and
+# at most. A posting costs three microseconds.
+FEWEST_POSTINGS, MOST_POSTINGS = 2_000, 12_000
+# Postings of one term that are counted.
+_COUNTED = 5_000
 # The newest messages of one time, from which candidates are chosen.
 MOST_TIMED = 2_000
 _ROLES = {role.value: role for role in Role}
@@ -192,7 +195,9 @@ def search(
         "best": query.best,
         "anchors": query.best // _ANCHORS,
         "scored": bm25.MAX_SCORED_TERMS,
-        "postings": MOST_POSTINGS,
+        "postings": FEWEST_POSTINGS,
+        "most": MOST_POSTINGS,
+        "counted": _COUNTED,
         "tail": RAW_TAIL,
         "k1": bm25.K1,
         "b": bm25.B,

@@ -113,14 +113,18 @@ chat_passage AS MATERIALIZED (
          ORDER BY far LIMIT %(best)s) AS nearest
      GROUP BY key)
 """
-# Of the terms, the rarest whose postings are not too many to read; always the rarest one. A term in
-# a fifth of all texts hardly distinguishes them. Postings are read as columns: there are thousands
-# of them.
+# Of the terms, the rarest whose postings are not too many to read; always the rarest one, by its
+# newest postings. A term in a fifth of all texts hardly distinguishes them. Postings are read as
+# columns: there are thousands of them. How often a frequent term occurs is estimated from its
+# newest postings.
 _RARE = """
 {name}_df AS MATERIALIZED (
-    SELECT asked.term, p.* FROM unnest(%(terms)s::text[]) AS asked(term) CROSS JOIN LATERAL (
-        SELECT count(*)::float8 AS df, sum(v.length)::float8 AS total FROM {table}_term v
-         WHERE v.agent_id = {owner} AND v.term = asked.term OFFSET 0) p
+    SELECT asked.term, p.total, p.df {estimate} AS df
+      FROM unnest(%(terms)s::text[]) AS asked(term) CROSS JOIN LATERAL (
+        SELECT count(*)::float8 AS df, sum(length)::float8 AS total {reach}
+          FROM (SELECT v.length {position} FROM {table}_term v
+                 WHERE v.agent_id = {owner} AND v.term = asked.term
+                 ORDER BY v.{key} DESC LIMIT %(counted)s) newest OFFSET 0) p
      WHERE p.df > 0),
 {name}_size AS MATERIALIZED ({size}),
 {name}_rare AS MATERIALIZED (
@@ -128,17 +132,21 @@ _RARE = """
            ln(1 + (greatest(s.texts - df, 0) + 0.5::float8) / (df + 0.5::float8)) AS idf
       FROM (SELECT *, sum(df) OVER (ORDER BY df, term) AS postings FROM {name}_df) ranked
      CROSS JOIN {name}_size s
-     WHERE postings <= greatest(%(postings)s::float8, s.texts / 5) OR postings = df
+     WHERE postings <= greatest(%(postings)s::float8, least(s.texts / 5, %(most)s::float8))
+           OR postings = df
      ORDER BY df, term LIMIT %(scored)s),
 {name}_postings AS MATERIALIZED (
     SELECT r.*, p.* FROM {name}_rare r CROSS JOIN LATERAL (
         SELECT array_agg(key) AS keys, array_agg(tf) AS counts, array_agg(length) AS lengths
                {as_positions}
           FROM (SELECT v.{key} AS key, v.tf, v.length {position} FROM {table}_term v {sight_join}
-                 WHERE v.agent_id = {owner} AND v.term = r.term {sight} OFFSET 0) posting
+                 WHERE v.agent_id = {owner} AND v.term = r.term {sight}
+                 ORDER BY v.{key} DESC LIMIT %(most)s) posting
         OFFSET 0) p
      WHERE p.keys IS NOT NULL)
 """
+# Positions count the messages of an agent.
+_ESTIMATE = "* CASE WHEN p.df < %(counted)s THEN 1 ELSE p.last / (p.last - p.first + 1) END"
 _LEXICAL = """
 {name}_lexical AS MATERIALIZED (
     SELECT v.key,
@@ -393,6 +401,8 @@ def _names(source: Source, owner: str, shape: Shape) -> dict[str, str]:
         "hidden": HIDDEN.format(f"v.{index.key}") if hides else "",
         "posting_hidden": HIDDEN.format("v.key") if hides else "",
         "position": ", v.position" if chat else "",
+        "reach": ", max(position)::float8 AS last, min(position)::float8 AS first" if chat else "",
+        "estimate": _ESTIMATE if chat else "",
         "as_positions": ", array_agg(position) AS positions" if chat else "",
         "positions": ", r.positions" if chat else "",
         "position_name": ", position" if chat else "",

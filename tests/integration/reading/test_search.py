@@ -272,7 +272,7 @@ def test_a_filter_finds_old_messages_with_a_frequent_word(
     reader: Reader, alice: Stored, monkeypatch: pytest.MonkeyPatch
 ):
     """Newer messages outside the filter do not displace them."""
-    monkeypatch.setattr("memci.storage.search.find.MOST_POSTINGS", 3)
+    monkeypatch.setattr("memci.storage.search.find.FEWEST_POSTINGS", 3)
     old = [alice.say("The coffee is cold.", session="s1") for _ in range(2)]
     for _ in range(12):
         alice.say("More coffee.", session="s2")
