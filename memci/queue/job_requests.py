@@ -32,7 +32,8 @@ WHERE NOT EXISTS (
         AND kind = '{JobKind.NAME_PAGES}' AND started = 0)
 AND (EXISTS (
     SELECT FROM message AS asked
-    WHERE agent_id = %(agent)s AND seq BETWEEN %(first)s AND %(last)s AND role = 'user' AND (
+    WHERE asked.agent_id = %(agent)s AND asked.seq BETWEEN %(first)s AND %(last)s
+        AND asked.role = 'user' AND (
         EXISTS (SELECT FROM message AS before WHERE before.agent_id = %(agent)s
             AND before.session_id = asked.session_id AND before.seq < asked.seq)
         OR asked.session_id IS NULL AND EXISTS (
