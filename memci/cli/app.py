@@ -110,7 +110,7 @@ GROUPS: dict[str, tuple[str, tuple[Callable[..., Any], ...]]] = {
     ),
     "keys": ("Create API keys.", (settings.new_api_key,)),
     "db": (
-        "Upgrade the database, index large agents, and embed all texts again.",
+        "Upgrade the database, build indexes, embed all texts again.",
         (database.upgrade_database, database.status, database.index, database.reembed),
     ),
 }

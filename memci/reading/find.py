@@ -24,7 +24,6 @@ from memci.storage.reading import recall as network
 from memci.storage.reading.messages import recent_messages
 from memci.storage.reading.nodes import important_memories, newest_memories
 from memci.storage.reading.snapshot_state import SnapshotState, last_list_state, snapshot_state
-from memci.storage.search import vector_index
 from memci.storage.search.find import SearchResult, search
 from memci.storage.session import Connection
 from memci.storage.summaries import StoredSummary, read_summary
@@ -86,7 +85,6 @@ def _search(
         viewer = request_viewer(connection, agent_id, scope.session_id, scope.user_id)
     queries = [each.seen_by(viewer) for each in question.queries]
     if state.has_vector_index:
-        connection.exec_driver_sql(vector_index.USE)
         queries = [replace(each, by_index=True) for each in queries]
     return [search(connection, agent_id, each, owners, state.lacks) for each in queries]
 

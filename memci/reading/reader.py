@@ -83,8 +83,9 @@ class Reader:
     activity: ReadActivity
 
 
-# Reads of this process that are worked on at once. One thread computes while the database works for
-# another; further ones would only take the interpreter's lock from each other.
+# Searches and contexts of this process that are worked on at once, with their statements. One of
+# them computes while the database works for the other; further ones would only compete for the lock
+# of the interpreter. Waiting for memory or for a model is not part of it.
 computing = threading.BoundedSemaphore(2)
 
 _FIRST_PAUSE_S = 0.02

@@ -266,10 +266,10 @@ class TokenEncoder(Protocol):
         ...
 
     def embed_parts(self, parts: Sequence[Sequence[tuple[str, Span]]]) -> Vectors:
-        """Return unit vectors of parts of texts that were just encoded, a row for each.
+        """Return unit vectors of parts of texts, a row for each; texts just encoded cost nothing.
 
         ``parts``: of each its texts, and [start, stop) in characters of each. A row is zero if
-        the texts were not read so far.
+        the embedder does not read that far into the texts.
         """
         ...
 

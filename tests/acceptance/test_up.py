@@ -21,6 +21,8 @@ from tests.support.fleet import NO_MODEL
 pytestmark = pytest.mark.timeout(400)
 CHAT = "[2026-03-02 09:15] Ann: Our cat Tiger hates the vacuum cleaner.\nAssistant: Poor Tiger!\n"
 
+PARTS = len(local_parts(os.cpu_count() or 1))
+
 
 def test_everything_from_start_to_ctrl_c(tmp_path: Path):
     data_dir = tmp_path / "data"
@@ -43,7 +45,7 @@ def test_servers_of_a_killed_owner_are_adopted(tmp_path: Path):
     data_dir = tmp_path / "data"
     with up(data_dir, tmp_path / "first", **NO_MODEL) as killed:
         killed.wait_for_log(*(f"{name} " for name in ("api", "flower")), "starting")
-        wait_until(lambda: len(killed.parts()) == 7, "all parts have a process")
+        wait_until(lambda: len(killed.parts()) == PARTS, "all parts have a process")
         killed.process.kill()
         killed.process.wait(10)
     wait_until(lambda: not processes_of(data_dir), "its parts are gone with it")
@@ -52,7 +54,7 @@ def test_servers_of_a_killed_owner_are_adopted(tmp_path: Path):
     assert None not in pids
 
     with up(data_dir, tmp_path / "second", **NO_MODEL) as adopting:
-        wait_until(lambda: len(adopting.parts()) == 7, "all parts have a process", timeout_s=60)
+        wait_until(lambda: len(adopting.parts()) == PARTS, "all parts have a process", timeout_s=60)
         assert (servers.postgres.pid, servers.redis.pid) == pids
         assert adopting.log_text.count("was running, and is adopted") == 2
         refused = run("up", settings={"MEMCI_DATA_DIR": str(data_dir), "MEMCI_PORT": "0"})

@@ -161,6 +161,12 @@ class BagOfWords:
         bits = self._bits(text)
         return self.embed([text])[0], QuestionTokens(bits, np.ones(len(bits), np.float32))
 
+    def embed_parts(self, parts: Sequence[Sequence[tuple[str, tuple[int, int]]]]) -> Vectors:
+        texts = ["".join(text[slice(*span)] for text, span in part) for part in parts]
+        vectors = self.embed(texts)
+        vectors[[not text for text in texts]] = 0
+        return vectors
+
     def _bits(self, text: str) -> npt.NDArray[np.uint8]:
         """Eight bytes for each word."""
         digests = [blake2b(word.encode(), digest_size=8).digest() for word in words(text) or ["?"]]

@@ -33,7 +33,7 @@ from memci.smallmodel.registry import build_small_models
 from memci.storage import diagnosis
 from memci.storage.page_store.named_texts import all_agents, notes_of
 from memci.storage.page_store.port import PageStore, TextKey
-from memci.storage.search.vector_index import LARGE_FROM, large_agents
+from memci.storage.search.vector_index import LARGE_FROM, large_agents, spare_indexes
 from memci.storage.search.vectors import VectorModel, check_model
 from memci.storage.session import Database
 
@@ -322,6 +322,13 @@ def _large_agents(database: Database) -> Iterator[Finding]:
             "large agents",
             f"{listed(lacking, 3)}: over {LARGE_FROM:,} messages, and no index of their vectors",
             "run `memci db index`: until then a search reads all of them",
+        )
+    if spare := spare_indexes(database):
+        indexes = counted(len(spare), "index", "indexes")
+        yield note(
+            "large agents",
+            f"{indexes} of agents that are no longer large, or of another embedder",
+            "run `memci db index`: it drops them",
         )
 
 

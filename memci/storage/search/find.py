@@ -25,9 +25,10 @@ from memci.domain.search.late_interaction import QuestionTokens
 from memci.language.times.calendar import at_offset
 from memci.language.times.ranges import TimeSpan
 from memci.message import Message, Role, readable_text
-from memci.storage.search import statement
+from memci.storage.search import statement, vector_index
 from memci.storage.search.sources import (
     Row,
+    message_filters,
     searched_unindexed,
     unindexed_candidate,
     unindexed_values,
@@ -179,8 +180,13 @@ def search(
         walks=walks,
         focus=focus,
         timed=timed,
-        indexed=len(query.vector) if query.by_index and query.vector is not None else None,
+        # The index would first find what a filter leaves out.
+        indexed=len(query.vector)
+        if query.by_index and query.vector is not None and not message_filters(asked)
+        else None,
     )
+    if shape.indexed:
+        connection.exec_driver_sql(vector_index.USE)
     values = {
         **statement.VALUES,
         **asked,

@@ -99,7 +99,7 @@ _DENSE = """
     SELECT key, -far AS dense FROM (
         SELECT v.{key} AS key, {embedding} <#> %(vector)s::halfvec AS far
           FROM {table}_vector v {join}
-         WHERE v.agent_id = {owner} AND v.model = %(model)s {filters} {hidden}
+         WHERE v.agent_id = {owner} AND v.model = %(model)s {dimension} {filters} {hidden}
          ORDER BY far LIMIT %(best)s) AS nearest)
 """
 # What lies beyond the text that a long message's vector covers. The best of many passages is closer
@@ -119,12 +119,13 @@ chat_passage AS MATERIALIZED (
 # newest postings.
 _RARE = """
 {name}_df AS MATERIALIZED (
-    SELECT asked.term, p.total, p.df {estimate} AS df
+    SELECT asked.term, p.total, {df} AS df
       FROM unnest(%(terms)s::text[]) AS asked(term) CROSS JOIN LATERAL (
-        SELECT count(*)::float8 AS df, sum(length)::float8 AS total {reach}
-          FROM (SELECT v.length {position} FROM {table}_term v
+        SELECT count(*)::float8 AS df, sum(length)::float8 AS total,
+               max(key) - min(key) + 1::float8 AS reach
+          FROM (SELECT v.length, v.{key} AS key FROM {table}_term v
                  WHERE v.agent_id = {owner} AND v.term = asked.term
-                 ORDER BY v.{key} DESC LIMIT %(counted)s) newest OFFSET 0) p
+                 ORDER BY v.{key} DESC LIMIT {counted}) newest OFFSET 0) p
      WHERE p.df > 0),
 {name}_size AS MATERIALIZED ({size}),
 {name}_rare AS MATERIALIZED (
@@ -141,12 +142,16 @@ _RARE = """
                {as_positions}
           FROM (SELECT v.{key} AS key, v.tf, v.length {position} FROM {table}_term v {sight_join}
                  WHERE v.agent_id = {owner} AND v.term = r.term {sight}
-                 ORDER BY v.{key} DESC LIMIT %(most)s) posting
+                 ORDER BY v.{key} DESC LIMIT {most}) posting
         OFFSET 0) p
      WHERE p.keys IS NOT NULL)
 """
-# Positions count the messages of an agent.
-_ESTIMATE = "* CASE WHEN p.df < %(counted)s THEN 1 ELSE p.last / (p.last - p.first + 1) END"
+# As often as in the newest texts with the term, which reach back so far. The keys of one agent's
+# texts may have gaps.
+_ESTIMATE = """
+CASE WHEN p.df < %(counted)s THEN p.df
+     ELSE greatest(p.df, p.df * (SELECT texts FROM ({size}) whole) / p.reach) END
+"""
 _LEXICAL = """
 {name}_lexical AS MATERIALIZED (
     SELECT v.key,
@@ -378,6 +383,8 @@ def _names(source: Source, owner: str, shape: Shape) -> dict[str, str]:
     join = f"JOIN {index.table} m ON m.agent_id = {value} AND m.{index.entry} = v."
     chat = source is Source.CHAT
     sight = message_filters(shape.restricted & _SIGHT) if chat else ""
+    size = index.size.format_map({"owner": value})
+    indexed = shape.indexed if chat else None
     return {
         "name": index.name if owner == "agent" else f"{index.name}_{owner}",
         "owner": value,
@@ -385,7 +392,7 @@ def _names(source: Source, owner: str, shape: Shape) -> dict[str, str]:
         "key": index.key,
         "entry": index.entry,
         "where": index.where,
-        "size": index.size.format_map({"owner": value}),
+        "size": size,
         "columns": index.columns,
         "filters": filters,
         "join": join + index.key if filters else "",
@@ -395,14 +402,16 @@ def _names(source: Source, owner: str, shape: Shape) -> dict[str, str]:
         "sight": sight,
         "sight_join": join + index.key if sight else "",
         # As in the index, whose vectors all have one dimension.
-        "embedding": f"(v.embedding::halfvec({shape.indexed}))"
-        if chat and shape.indexed
-        else "v.embedding",
+        "embedding": f"(v.embedding::halfvec({indexed}))" if indexed else "v.embedding",
+        "dimension": f"AND vector_dims(v.embedding) = {indexed}" if indexed else "",
         "hidden": HIDDEN.format(f"v.{index.key}") if hides else "",
         "posting_hidden": HIDDEN.format("v.key") if hides else "",
         "position": ", v.position" if chat else "",
-        "reach": ", max(position)::float8 AS last, min(position)::float8 AS first" if chat else "",
-        "estimate": _ESTIMATE if chat else "",
+        # The words of memories are not bounded: a network is.
+        "df": "p.df" if source is Source.MEMORY else _ESTIMATE.format(size=size),
+        "counted": "ALL" if source is Source.MEMORY else "%(counted)s",
+        # What is left out by a filter must not displace the rest.
+        "most": "ALL" if _has_content_filters(shape) else "%(most)s",
         "as_positions": ", array_agg(position) AS positions" if chat else "",
         "positions": ", r.positions" if chat else "",
         "position_name": ", position" if chat else "",

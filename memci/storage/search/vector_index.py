@@ -1,7 +1,9 @@
 """Indexes over the vectors of large agents: HNSW graphs (R11; Malkov and Yashunin, 2018).
 
-An exact search reads all vectors of an agent, which takes as long as there are. Each agent with
-very many messages gets a partial index of its own, so that writes of other agents pay nothing.
+An exact search reads all vectors of an agent. Each agent with very many messages gets a partial
+index of its own, so that writes of other agents pay nearly nothing while such agents are few. The
+definition of an index holds the agent's id: it is dropped by the next ``build_indexes`` after the
+agent was erased, and ``memci doctor`` reminds of it.
 """
 
 from __future__ import annotations
@@ -29,8 +31,7 @@ _NAME = "'message_vector_' || left(md5({agent}), 16)"
 # For a read of an agent with an index: its plan depends on the agent.
 USE = f"""
 SELECT set_config('plan_cache_mode', 'force_custom_plan', true),
-       set_config('hnsw.ef_search', '{_CANDIDATES}', true),
-       set_config('hnsw.iterative_scan', 'relaxed_order', true)
+       set_config('hnsw.ef_search', '{_CANDIDATES}', true)
 """
 HAS_INDEX = f"to_regclass({_NAME.format(agent='asked.agent_id')}) IS NOT NULL"
 
@@ -39,15 +40,21 @@ SELECT agent_id, {_NAME.format(agent="agent_id")}, indexed_messages
   FROM lane WHERE indexed_messages >= %s ORDER BY indexed_messages DESC, agent_id
 """  # noqa: S608 - constants of this module
 _EXISTING = """
-SELECT c.relname, i.indisvalid AND pg_get_expr(i.indpred, i.indrelid) LIKE %s AS is_current
+SELECT c.relname,
+       i.indisvalid
+       AND strpos(pg_get_expr(i.indpred, i.indrelid), 'model = ' || quote_literal(%s)) > 0
+       AND strpos(pg_get_expr(i.indpred, i.indrelid), 'vector_dims(embedding) = ' || %s) > 0
+           AS is_current
   FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
  WHERE i.indrelid = 'message_vector'::regclass AND i.indpred IS NOT NULL
 """
 _BUILD = """
 CREATE INDEX CONCURRENTLY {name} ON message_vector
  USING hnsw ((embedding::halfvec({dimension})) halfvec_ip_ops)
- WHERE agent_id = {agent} AND model = {model}
+ WHERE agent_id = {agent} AND model = {model} AND vector_dims(embedding) = {dimension}
 """
+# Of an index over ``halfvec``.
+_MOST_NUMBERS = 4_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +70,19 @@ class LargeAgent:
 def large_agents(database: Database, least: int = LARGE_FROM) -> list[LargeAgent]:
     """Return the agents with at least so many indexed messages, the largest first."""
     with database.upkeep_transaction() as connection:
-        model = held_model(connection)
+        held = held_model(connection)
+        if held is None or held.model.dimension > _MOST_NUMBERS:
+            return []
         found = connection.exec_driver_sql(_LARGE, (least,)).all()
-        current = _current(connection, model.model) if model else frozenset[str]()
+        current = {name for name, is_current in _existing(connection, held.model) if is_current}
     return [LargeAgent(agent_id, name, many, name in current) for agent_id, name, many in found]
+
+
+def spare_indexes(database: Database, least: int = LARGE_FROM) -> list[str]:
+    """Return the names of indexes of no large agent, or of another embedder's vectors."""
+    needed = {each.name for each in large_agents(database, least) if each.has_index}
+    with database.upkeep_transaction() as connection:
+        return [name for name, _ in _existing(connection, None) if name not in needed]
 
 
 def build_indexes(
@@ -78,18 +94,13 @@ def build_indexes(
     the graph fits into ``maintenance_work_mem``.
     """
     large = large_agents(database, least)
+    spare = spare_indexes(database, least)
     with _owner(database_url) as connection:
+        for name in spare:
+            _run(connection, sql.SQL("DROP INDEX CONCURRENTLY {name}"), name=sql.Identifier(name))
         model = held_model(connection)
-        if model is None:
-            return
-        wanted = {each.name for each in large if each.has_index}
-        for name, _ in connection.exec_driver_sql(_EXISTING, ("%",)).all():
-            if name not in wanted:
-                _run(
-                    connection, sql.SQL("DROP INDEX CONCURRENTLY {name}"), name=sql.Identifier(name)
-                )
         for each in large:
-            if not each.has_index:
+            if model is not None and not each.has_index:
                 yield each
                 _run(
                     connection,
@@ -101,11 +112,11 @@ def build_indexes(
                 )
 
 
-def _current(connection: Connection, model: VectorModel) -> frozenset[str]:
-    """Return the names of complete indexes over vectors of this model."""
-    of_model = f"%model = '{model.name.replace('%', '_')}'%"
-    found = connection.exec_driver_sql(_EXISTING, (of_model,)).all()
-    return frozenset(name for name, is_current in found if is_current)
+def _existing(connection: Connection, model: VectorModel | None) -> list[tuple[str, bool]]:
+    """Return the names of all indexes, and if each is complete and of this model's vectors."""
+    name, dimension = (model.name, str(model.dimension)) if model else ("", "")
+    found = connection.exec_driver_sql(_EXISTING, (name, dimension)).all()
+    return [(row.relname, row.is_current) for row in found]
 
 
 @contextmanager

@@ -133,7 +133,8 @@ agents export --agent {agent} -o {folder}/x.zip
 OTHERS = {
     "up", "demo", "doctor", "remember", "tools", "mcp", "agents list", "agents import",
     "documents index", "documents collections", "settings show", "settings env",
-    "settings compare", "keys new", "db upgrade", "db status", "db reembed", "pages migrate",
+    "settings compare", "keys new", "db upgrade", "db status", "db index",
+    "db reembed", "pages migrate",
 }  # fmt: skip
 
 

@@ -12,8 +12,8 @@ from sqlalchemy.engine import make_url
 from memci.reading.search import Search
 from memci.schemas.reads import SearchRequest
 from memci.storage.reading.snapshot_state import snapshot_state
-from memci.storage.search.vector_index import build_indexes, large_agents
-from memci.storage.search.vectors import VectorModel, claim_model
+from memci.storage.search.vector_index import build_indexes, large_agents, spare_indexes
+from memci.storage.search.vectors import VectorModel, change_model, claim_model
 from memci.storage.session import Database
 from memci.testing import wait_until
 from tests.support.stored import Reader, Stored
@@ -87,6 +87,20 @@ def test_an_index_that_is_not_needed_is_dropped(crowded: Stored, database_url: s
     assert built(database_url, reader.database, COUNT + 1) == []
     with reader.database.agent_snapshot(ODD) as connection:
         assert not snapshot_state(connection, ODD).has_vector_index
+
+
+def test_an_index_of_another_dimension_is_replaced(
+    crowded: Stored, database_url: str, reader: Reader
+):
+    built(database_url, reader.database)
+    model = VectorModel(reader.embedder.model, reader.embedder.dimension // 2)
+    with reader.database.lane_transaction() as connection:
+        change_model(connection, model)
+    assert len(spare_indexes(reader.database, COUNT)) == 1
+    assert [each.has_index for each in large_agents(reader.database, COUNT)] == [False]
+    crowded.say("Vectors of the old dimension are no trouble.")
+    assert built(database_url, reader.database) == [ODD]
+    assert spare_indexes(reader.database, COUNT) == []
 
 
 def test_a_search_by_the_index_finds_the_same(sorting_is_dear: Reader, database_url: str):

@@ -12,6 +12,8 @@ import pytest
 from memci.domain.search.candidate import DEEPEST, Channel, Source
 from memci.reading.search import Search
 from memci.schemas.reads import Filters, Hit, SearchAnswer, SearchRequest
+from memci.storage.search import find
+from memci.storage.search.find import SearchQuery
 from tests.support.models import ScriptedPlanner
 from tests.support.stored import BEGIN, Reader, Stored
 
@@ -273,6 +275,7 @@ def test_a_filter_finds_old_messages_with_a_frequent_word(
 ):
     """Newer messages outside the filter do not displace them."""
     monkeypatch.setattr("memci.storage.search.find.FEWEST_POSTINGS", 3)
+    monkeypatch.setattr("memci.storage.search.find.MOST_POSTINGS", 3)
     old = [alice.say("The coffee is cold.", session="s1") for _ in range(2)]
     for _ in range(12):
         alice.say("More coffee.", session="s2")
@@ -281,6 +284,22 @@ def test_a_filter_finds_old_messages_with_a_frequent_word(
     )
     hits = Search(*reader.parts).run("alice", request).hits
     assert {each for hit in hits for each in hit.message_ids} == {f"m{seq}" for seq in old}
+
+
+def test_how_often_a_frequent_term_occurs_is_estimated_from_its_newest_messages(
+    reader: Reader, alice: Stored, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("memci.storage.search.find._COUNTED", 5)
+    for session in ("s1", "s2", "s3"):
+        for _ in range(10):
+            alice.say("More coffee.", session=session)
+            alice.say("The ferry is late.", session=session)
+    (coffee,) = set(reader.models.lexicon.terms("coffee"))
+    query = SearchQuery([coffee], None, "words", frozenset({Source.CHAT}))
+    with reader.database.agent_snapshot("alice") as connection:
+        found = find.search(connection, "alice", query)
+    assert found.collected.texts == 60
+    assert found.collected.frequency[coffee] == pytest.approx(30, abs=4)
 
 
 def test_a_neighbour_of_a_hit_is_found_despite_better_hits_outside_the_filter(
