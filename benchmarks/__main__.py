@@ -26,7 +26,7 @@ from memci.schemas.reads import ContextRequest, SearchRequest
 
 PARTS = (
     "startup", "local_stack", "accept", "lane", "creation", "scan", "fading", "lag", "reads",
-    "pages", "search", "large_agent", "concurrency", "context",
+    "readers", "pages", "search", "large_agent", "concurrency", "context",
 )  # fmt: skip
 # These need conversations, but no servers.
 QUALITY_PARTS = ("segmentation", "compression", "strictness")

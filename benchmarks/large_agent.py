@@ -25,7 +25,9 @@ from memci.storage.search.vectors import VectorModel, claim_model
 
 AGENT = "large"
 _BEST = 100
-_KEPT = 0.98  # of the exact best hundred
+# Of the exact best hundred. Vectors of real texts lie in groups, and 0.984 of a million are found;
+# those of the corpus are spread more evenly.
+_KEPT = 0.97
 _WHOLE_MS = 150.0
 
 

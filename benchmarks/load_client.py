@@ -49,8 +49,8 @@ async def run(load: Load) -> dict[str, Any]:
             agent = f"{load.prefix}-{number % load.agents if load.agents else number}"
             body = bodies[number]
             sent = time.perf_counter()
-            writer.write(_head(agent, len(body)) + body)
-            await _answer(reader)
+            writer.write(post(f"/v1/agents/{agent}/messages", body))
+            await answer(reader, 202)
             latencies_ms.append((time.perf_counter() - sent) * 1000)
         writer.close()
 
@@ -75,17 +75,19 @@ def _bodies(load: Load) -> list[bytes]:
     ]
 
 
-def _head(agent: str, length: int) -> bytes:
+def post(path: str, body: bytes) -> bytes:
+    """Return a request with JSON."""
     return (
-        f"POST /v1/agents/{agent}/messages HTTP/1.1\r\nhost: 127.0.0.1\r\n"
-        f"content-type: application/json\r\ncontent-length: {length}\r\n\r\n"
-    ).encode()
+        f"POST {path} HTTP/1.1\r\nhost: 127.0.0.1\r\n"
+        f"content-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n"
+    ).encode() + body
 
 
-async def _answer(reader: asyncio.StreamReader) -> None:
+async def answer(reader: asyncio.StreamReader, status: int) -> None:
+    """Read an answer; ``RuntimeError`` if it has another status."""
     head = await reader.readuntil(b"\r\n\r\n")
-    if not head.startswith(b"HTTP/1.1 202"):
-        raise RuntimeError(f"not accepted: {head!r}")
+    if not head.startswith(f"HTTP/1.1 {status}".encode()):
+        raise RuntimeError(f"not answered as expected: {head!r}")
     length = int(head.lower().partition(b"content-length:")[2].partition(b"\r\n")[0])
     await reader.readexactly(length)
 

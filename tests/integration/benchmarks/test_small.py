@@ -73,7 +73,17 @@ def test_reads_are_measured_during_a_write(stage: Stage) -> None:
 
 
 SLOW_PARTS = frozenset(
-    {"concurrency", "context", "creation", "fading", "lag", "lane", "local_stack", "startup"}
+    {
+        "concurrency",
+        "context",
+        "creation",
+        "fading",
+        "lag",
+        "lane",
+        "local_stack",
+        "readers",
+        "startup",
+    }
 )
 
 
