@@ -1,17 +1,22 @@
-"""Chinese words and their kinds, from jieba's dictionary."""
+"""Chinese words and their kinds, from jieba's dictionary (``data/chinese_words.*``)."""
 
 import logging
 import math
 import re
-import sys
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
+from importlib import resources
 from typing import Any
+
+import marisa_trie
+import numpy as np
 
 from memci.language.loading import LoadOnce
 from memci.language.word_lists import CHINESE_NICKNAMES, CHINESE_SURNAMES
 
+# The words, and of each its frequency and tag: ``training.chinese_dictionary`` wrote them.
+TRIE, NUMBERS = "chinese_words.marisa", "chinese_words.npz"
 # jieba's time is quadratic in a run of unknown characters; words do not contain these marks.
 _MARKS = r"\s，。！？；：,!?;"
 _RUN = re.compile(rf"[^{_MARKS}]{{0,200}}[{_MARKS}]+|[^{_MARKS}]{{1,200}}")
@@ -47,16 +52,36 @@ class TaggedWord:
 
 @dataclass(frozen=True, slots=True)
 class _Dictionary:
-    cutter: Any  # jieba.Tokenizer
-    tags: dict[str, str]
-    total: float
+    """jieba's words in a trie: a dict of them and of their beginnings would take 140 MB."""
+
+    trie: marisa_trie.Trie
+    frequencies: memoryview
+    tags: memoryview  # places in ``names``
+    names: list[str]
+
+    def get(self, word: str) -> int:
+        """Return the frequency of a word, 0 for an unknown one."""
+        number = self.trie.get(word)
+        return 0 if number is None else self.frequencies[number]
+
+    def tag(self, word: str) -> str | None:
+        """Return jieba's tag of a word, None for an unknown one."""
+        number = self.trie.get(word)
+        return None if number is None else self.names[self.tags[number]]
+
+    def graph(self, run: str) -> dict[int, list[int]]:
+        """Return where the words that begin at each place end, as jieba's ``get_DAG``."""
+        return {
+            start: [start + len(word) - 1 for word in self.trie.prefixes(run[start:])] or [start]
+            for start in range(len(run))
+        }
 
 
 def words(text: str) -> list[str]:
     """Cut ``text`` into words; joined, they give the text."""
-    cutter = _dictionary.get().cutter
+    cutter = _cutter.get()
     return _correct_cuts(
-        [word for run in _RUN.findall(text) for word in cutter.cut(run)], cutter.FREQ
+        [word for run in _RUN.findall(text) for word in cutter.cut(run)], _dictionary.get()
     )
 
 
@@ -73,10 +98,10 @@ def is_given_name(word: str) -> bool:
 
 
 def _is_known(word: str) -> bool:
-    return bool(_dictionary.get().cutter.FREQ.get(word))
+    return bool(_dictionary.get().get(word))
 
 
-def _correct_cuts(cut: Iterable[str], known: Mapping[str, int]) -> list[str]:
+def _correct_cuts(cut: Iterable[str], known: _Dictionary) -> list[str]:
     """Correct jieba's wrong guesses at unknown words.
 
     小|李去 becomes 小李|去, 我养 becomes 我|养, 王子|涵 becomes 王子涵, 赵敏人 becomes 赵敏|人.
@@ -113,7 +138,7 @@ def _is_whole_name(word: str, after: str) -> bool:
     return half and len(after) == 1 and after in _GIVEN
 
 
-def _is_name_with_ren(word: str, known: Mapping[str, int]) -> bool:
+def _is_name_with_ren(word: str, known: _Dictionary) -> bool:
     """Return True for an unknown word that is a name followed by 人: 赵敏人."""
     whole = len(word) == _LONGEST_PERSON and word[0] in CHINESE_SURNAMES and word[-1] == "人"
     return whole and not known.get(word)
@@ -129,13 +154,12 @@ def tagged_words(text: str) -> list[TaggedWord]:
 
 def tag(word: str) -> str:
     """Return the tag of a word, as in ``TaggedWord``."""
-    return _dictionary.get().tags.get(word) or _tag_of_unknown(word)
+    return _dictionary.get().tag(word) or _tag_of_unknown(word)
 
 
 def rarity(word: str) -> float:
     """Return the rarity of a word: about 3 for 的, 11 for a usual noun, 17 for an unknown word."""
-    dictionary = _dictionary.get()
-    return math.log(dictionary.total / max(dictionary.cutter.FREQ.get(word, 0), 2))
+    return math.log(_cutter.get().total / max(_dictionary.get().get(word), 2))
 
 
 def _tag_of_unknown(word: str) -> str:
@@ -151,30 +175,35 @@ def _tag_of_unknown(word: str) -> str:
 
 
 def _load() -> _Dictionary:
+    data = resources.files(__package__) / "data"
+    with resources.as_file(data / TRIE) as path, (data / NUMBERS).open("rb") as numbers:
+        trie = marisa_trie.Trie().mmap(str(path))
+        read = np.load(numbers)
+        # Single numbers are read faster from a memoryview than from an array.
+        return _Dictionary(
+            trie, read["frequencies"].data, read["tags"].data, read["names"].tolist()
+        )
+
+
+def _load_cutter() -> Any:
     with warnings.catch_warnings():
         # jieba's sources have escapes that newer Pythons warn of, and it looks for pkg_resources.
         warnings.simplefilter("ignore")
         import jieba  # noqa: PLC0415 - only where Chinese is cut
 
     jieba.setLogLevel(logging.ERROR)  # it prints to stderr
-    # jieba would cache its dictionary in the shared temporary folder and trust any file of that
-    # name: read the packaged dictionary instead.
-    cutter = jieba.Tokenizer()
-    with cutter.get_dict_file() as file:
-        entries = [line.split(" ") for line in file.read().decode().splitlines()]
-    cutter.FREQ = {word: int(frequency) for word, frequency, _ in entries}
-    cutter.total = sum(cutter.FREQ.values())
-    tags = {word: sys.intern(tag) for word, _, tag in entries}
-    for word in tags:  # the beginnings of words lead to them
-        for stop in range(1, len(word)):
-            cutter.FREQ.setdefault(word[:stop], 0)
+    cutter, dictionary = jieba.Tokenizer(), _dictionary.get()
+    # What jieba would read itself, and cache in the shared temporary folder.
+    cutter.FREQ, cutter.get_DAG = dictionary, dictionary.graph
+    cutter.total = float(sum(dictionary.frequencies))
     cutter.initialized = True
-    return _Dictionary(cutter, tags, float(cutter.total))
+    return cutter
 
 
 def load_dictionary() -> None:
-    """Read the dictionary: most of a second, and 75 MB."""
-    _dictionary.get()
+    """Map the dictionary, and load what cuts unknown words."""
+    _cutter.get()
 
 
 _dictionary = LoadOnce(_load)
+_cutter = LoadOnce(_load_cutter)
