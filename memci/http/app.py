@@ -15,6 +15,7 @@ from memci.config.settings import LOOPBACK, Settings
 from memci.errors import ConfigurationError
 from memci.http import agent_tools, documentation, problems
 from memci.http.auth import Gate
+from memci.http.protocol import BoundedProtocol
 from memci.http.proxy.routes import WITHOUT_PROVIDER, Proxy
 from memci.http.routers import (
     agents,
@@ -87,7 +88,7 @@ def make_server(app: FastAPI, *, host: str, port: int) -> uvicorn.Server:
         host=host,
         port=port,
         loop="uvloop",
-        http="httptools",
+        http=BoundedProtocol,
         ws="none",
         lifespan="on",
         access_log=False,

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from contextlib import suppress
+from socket import create_connection
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
 
+from memci.http import protocol
 from tests.integration.http.conftest import Serve
 from tests.integration.http.serving import Served
 
@@ -82,3 +87,74 @@ def _assert_too_large(answer: httpx.Response, expected: str) -> None:
     problem = answer.json()
     assert problem["type"] == "urn:memci:problem:too-large"
     assert expected in problem["detail"]
+
+
+def _sent(server: Served, *parts: bytes) -> bytes:
+    """Send parts of a request, and return the answer until the server closes the connection."""
+    address = urlsplit(server.url)
+    with create_connection((address.hostname, address.port), timeout=10) as connection:
+        with suppress(ConnectionError):  # the server has closed it already
+            for part in parts:
+                connection.sendall(part)
+        answer = b""
+        with suppress(ConnectionError):
+            while received := connection.recv(65536):
+                answer += received
+        return answer
+
+
+_START = b"GET /healthz HTTP/1.1\r\nhost: x\r\n"
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        pytest.param([b"a: " + b"x" * 70_000 + b"\r\n\r\n"], id="one header"),
+        pytest.param([b"a%d: b\r\n" % number for number in range(20_000)], id="many headers"),
+        pytest.param([b"a: ", *[b"x" * 4096] * 64], id="a header without an end"),
+    ],
+)
+def test_a_large_head_is_refused(server: Served, http: httpx.Client, head: list[bytes]) -> None:
+    answer = _sent(server, _START, *head)
+    # The kernel may drop an answer to a client that still sends.
+    assert answer == b"" or answer.startswith(b"HTTP/1.1 431 ")
+    assert http.get("/healthz").status_code == 200
+
+
+def test_a_large_path_is_refused(server: Served) -> None:
+    answer = _sent(server, b"GET /" + b"x" * 70_000 + b" HTTP/1.1\r\nhost: x\r\n\r\n")
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 431 ")
+    assert json.loads(body)["type"] == "urn:memci:problem:headers-too-large"
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        pytest.param(b"", id="nothing"),
+        pytest.param(_START, id="a part of a head"),
+        pytest.param(
+            f"POST {MESSAGES} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n"
+            "content-length: 100\r\n\r\n{".encode(),
+            id="a part of a body",
+        ),
+    ],
+)
+def test_an_unfinished_request_ends(
+    server: Served, monkeypatch: pytest.MonkeyPatch, start: bytes
+) -> None:
+    monkeypatch.setattr(protocol, "HEAD_S", 0.2)
+    monkeypatch.setattr(protocol, "BODY_S", 0.2)
+    head, _, body = _sent(server, start).partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 408 ")
+    assert json.loads(body)["status"] == 408
+
+
+def test_a_slow_answer_is_no_slow_request(
+    server: Served, http: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(protocol, "HEAD_S", 0.2)
+    monkeypatch.setattr(protocol, "BODY_S", 0.2)
+    # No worker runs, so the server waits 300 ms for one.
+    answer = http.post("/v1/agents/alice/search", json={"query": "x"})
+    assert answer.status_code == 503
