@@ -17,6 +17,7 @@ from memci.errors import ConfigurationError, UnavailableError, WrongEmbedderErro
 from memci.jobs.index import claim_embedder
 from memci.queue.lane import LaneLoop
 from memci.runtime import Runtime, tune_garbage_collection
+from memci.telemetry import watchdog
 from memci.telemetry.logs import configure_logs, warn_of_misspelt_settings
 from memci.telemetry.readiness import tell_ready
 from workers.app import settings
@@ -99,6 +100,11 @@ def _claim_vectors() -> None:
         claim_embedder(here.database, here.models.embedder)
     except UnavailableError:
         _log.warning("the database is away: each job compares the embedder before it writes")
+
+
+@signals.worker_ready.connect
+def _watch_work(**_: Any) -> None:
+    watchdog.watch()
 
 
 @signals.worker_ready.connect

@@ -10,8 +10,12 @@ from memci.broker.read_calls import wrap_answer, wrap_error
 from memci.domain.agent_id import check_agent_id
 from memci.errors import InvalidInputError, MemciError
 from memci.schemas.problems import describe_faults
+from memci.telemetry.watchdog import limited
 from workers.app import app
 from workers.lifecycle import runtime
+
+# Processor time of a read, beside that of its models. A caller waits for less.
+_READ_S = 20.0
 
 _log = structlog.get_logger(__name__)
 
@@ -91,7 +95,8 @@ def _answer(use: ReadUse, arguments: dict[str, Any]) -> dict[str, Any]:
     traceparent = arguments.pop("traceparent", None)
     here = runtime()
     try:
-        with here.traces.span(read_task(use), parent=traceparent, agent_id=agent_id):
+        name = read_task(use)
+        with here.traces.span(name, parent=traceparent, agent_id=agent_id), limited(name, _READ_S):
             return here.readings.answer(use, agent_id, arguments)
     except ValidationError as error:
         raise InvalidInputError(describe_faults(error)) from None

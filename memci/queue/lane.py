@@ -18,7 +18,8 @@ from memci.errors import BrokerUnavailableError, FencedOffError
 from memci.queue import mailbox
 from memci.queue.broker_intake import BrokerIntake
 from memci.queue.lease import Claimed, Claims, DueLanes, Lease, LeaseRenewal
-from memci.queue.runner import AfterJob, JobRunner, Next
+from memci.queue.runner import JOB_S, AfterJob, JobRunner, Next
+from memci.telemetry.watchdog import limited
 
 _log = structlog.get_logger(__name__)
 
@@ -164,6 +165,7 @@ class LaneLoop:
             self.lease_renewal.renewing([lease]),
             self._survives_fencing(),
             self._reported(lease.agent_id),
+            limited(COMPRESS_TASK, JOB_S),
         ):
             while not self._is_over(deadline):
                 self._take_in(lease)

@@ -17,6 +17,7 @@ from memci.queue import lane_control, mailbox
 from memci.queue.lease import Lease
 from memci.queue.usage_accounting import Accounts
 from memci.telemetry.traces import Traces
+from memci.telemetry.watchdog import limited
 
 _log = structlog.get_logger(__name__)
 
@@ -28,6 +29,8 @@ Next: TypeAlias = Job | mailbox.Freed | None
 
 # Failures for reasons outside the job: no model, a deadlock, a lock time-out.
 _TRANSIENT = (errors.SmallModelUnavailableError, errors.DatabaseBusyError)
+# Processor time of a job, beside that of its models.
+JOB_S = 60.0
 # A lane is not held for a model that asks for a longer wait than this.
 _LONGEST_INSIDE_S = 2.0
 
@@ -94,6 +97,7 @@ class JobRunner:
             structlog.contextvars.bound_contextvars(agent_id=job.agent_id, job_id=str(job.id)),
             self.traces.span(job.kind, parent=job.traceparent, agent_id=job.agent_id),
             self.accounts.of_job(job),
+            limited(job.kind, JOB_S),
         ):
             try:
                 return self._run(job, lease, after, began)

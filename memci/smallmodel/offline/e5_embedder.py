@@ -11,6 +11,7 @@ import os
 import threading
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -37,6 +38,7 @@ from memci.smallmodel.offline.e5_files import (
 from memci.smallmodel.offline.e5_graph import POSITIONS
 from memci.smallmodel.offline.sentence_model import BEGIN, END, FEATURES, PASSAGE
 from memci.smallmodel.vector_space import Vectors, VectorSpace, unit_rows
+from memci.telemetry.watchdog import allow_more
 
 T = TypeVar("T")
 
@@ -53,8 +55,10 @@ _QUERY = "query: "
 _MOST_CHARACTERS = 1 << 16
 # Tokens in one forward pass. More are not faster, and take memory in proportion.
 _BATCH_TOKENS = 512
+# Seconds that a token may take: several times what it takes on a slow processor.
+_TOKEN_S = 0.002
 # Forward passes at once: more than processors would only take more memory.
-_computing = threading.Semaphore((os.cpu_count() or 1) + 1)
+_passes = threading.Semaphore((os.cpu_count() or 1) + 1)
 # Vectors remembered by the digest of their text. The segmenter, the message index and the nodes
 # of one job often ask for the same texts.
 _REMEMBERED = 2048
@@ -75,6 +79,14 @@ def mapped(questions: Vectors, query_map: Vectors) -> Vectors:
     return moved
 
 
+@contextmanager
+def _computing(tokens: Sequence[Sequence[int]]) -> Iterator[None]:
+    """Wait for the turn of a forward pass, which may take as long as its tokens need."""
+    allow_more(_TOKEN_S * sum(map(len, tokens)))
+    with _passes:
+        yield
+
+
 @dataclass(frozen=True, slots=True)
 class _Model:
     tokenizer: Any  # sentencepiece.SentencePieceProcessor
@@ -89,7 +101,7 @@ class _Model:
 
     def run(self, tokens: list[list[int]], *outputs: str) -> list[Any]:
         """Return outputs of the layers for texts of one length."""
-        with _computing:
+        with _computing(tokens):
             found: list[Any] = self.layers.run(outputs, {"state": self.embedded(tokens)})
         return found
 
@@ -230,8 +242,9 @@ class OfflineEmbedder:
         ]
         found: list[list[tuple[Span, float]]] = [[] for _ in pairs]
         for batch in _batches([each.ids for each in tokens]):
-            with _computing:
-                state = {"state": model.embedded([tokens[each].ids for each in batch])}
+            run = [tokens[each].ids for each in batch]
+            with _computing(run):
+                state = {"state": model.embedded(run)}
                 (read,) = changes.run(["pooled"], state)
             for place, each in zip(batch, read, strict=True):
                 ended = ended_probabilities(each, tokens[place].spans)
