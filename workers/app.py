@@ -20,6 +20,7 @@ from memci.config.settings import load_settings
 from memci.domain.documents import check_owner
 from memci.embedded.owner import addresses_of
 from memci.errors import ConfigurationError, InvalidInputError, MemciError
+from workers import redis_transport
 
 _log = structlog.get_logger(__name__)
 
@@ -89,6 +90,7 @@ class LastingConsumer(Consumer):  # type: ignore[misc]
         super().on_connection_error_after_connected(exc)
 
 
+redis_transport.install()
 try:
     settings = load_settings()
     app = make_app(addresses_of(settings).broker_url)

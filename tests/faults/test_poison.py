@@ -9,6 +9,7 @@ from contextlib import closing
 import pytest
 import redis
 
+from memci.broker.app import make_app
 from memci.broker.names import agent_queue_name
 from memci.commands import jobs
 from memci.errors import ConflictError, NotFoundError
@@ -149,3 +150,24 @@ def test_invalid_messages_are_kept_as_dead_letters(producer, fleet, upkeep, brok
     assert sorted(bytes(row[0]).decode() for row in kept) == sorted(letters[:5])
     with pytest.raises(ConflictError, match="role"):
         replay(producer, "a", create["id"])
+
+
+@pytest.mark.parametrize(
+    "queue", ["memci.lane", "memci.compress", "memci.read", "memci.upkeep", "memci.agent.a"]
+)
+def test_a_worker_survives_what_is_no_message(fleet, broker_url, queue):
+    worker = fleet.start(queue)
+    envelope = {"body": "!", "headers": {}, "properties": {"body_encoding": "base64"}}
+    items = [
+        b"no JSON", b"\xff\xfe", b"", b"null", b"1", b'"text"', b"[]", b"{}", b'{"properties": {}}',
+        json.dumps(envelope).encode(), b"[" * 100_000,
+    ]  # fmt: skip
+    with closing(redis.Redis.from_url(broker_url)) as client:
+        for each in items:
+            client.lpush(queue, each)
+        wait_until(lambda: not client.exists(queue), "all items are taken", timeout_s=20)
+        with make_app(broker_url) as app:
+            wait_until(lambda: app.control.ping(timeout=1.0), "the worker answers", timeout_s=20)
+    assert worker.process.poll() is None
+    assert "dropped an item" in worker.log_text
+    assert "no JSON" not in worker.log_text
