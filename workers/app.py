@@ -5,17 +5,20 @@ events that Flower shows. All of these may hold text of users.
 """
 
 import json
+import logging
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import structlog
 from celery import Task
 from celery.utils.threads import bound_open_broker_sockets
+from celery.worker.consumer import consumer
 from celery.worker.consumer.consumer import COLLECT_SOCKET_TIMEOUT, Consumer
 from celery.worker.request import Request
 
 from beat_schedule import beat_schedule
-from memci.broker.app import make_app
+from memci.broker.app import BROKER_ERRORS, make_app
 from memci.config.settings import load_settings
 from memci.domain.documents import check_owner
 from memci.embedded.owner import addresses_of
@@ -23,6 +26,31 @@ from memci.errors import ConfigurationError, InvalidInputError, MemciError
 from workers import redis_transport
 
 _log = structlog.get_logger(__name__)
+
+
+# Their arguments are headers and body of a message.
+_QUOTING = frozenset(
+    (
+        consumer.UNKNOWN_FORMAT,
+        consumer.UNKNOWN_TASK_ERROR,
+        consumer.INVALID_TASK_ERROR,
+        consumer.MESSAGE_DECODE_ERROR,
+    )
+)
+
+
+def _without_message(record: logging.LogRecord) -> bool:
+    if record.msg in _QUOTING:
+        said = str(record.msg).strip().splitlines()[0]
+        record.msg, record.args, record.exc_info = said.partition("%")[0].rstrip(), (), None
+    return True
+
+
+def quiet_logs() -> None:
+    """Keep Celery from logging the content of messages, at every level."""
+    logging.getLogger(consumer.__name__).addFilter(_without_message)
+    # At the level "debug", pools log arguments.
+    logging.getLogger("celery.concurrency").setLevel(logging.INFO)
 
 
 class QuietRequest(Request):  # type: ignore[misc]
@@ -74,7 +102,25 @@ class QuietTask(Task):  # type: ignore[misc]
 
 
 class LastingConsumer(Consumer):  # type: ignore[misc]
-    """A consumer that survives a crash of Redis while a task runs."""
+    """A consumer that survives a crash of Redis while a task runs, and messages without an id."""
+
+    def create_task_handler(self, *args: Any, **kwargs: Any) -> Callable[[Any], Any]:
+        """Return the function that takes messages.
+
+        Celery 5.7 takes its own errors for a lost connection, and then reads the message again.
+        """
+        handle = super().create_task_handler(*args, **kwargs)
+
+        def tolerant(message: Any) -> Any:
+            try:
+                return handle(message)
+            except BROKER_ERRORS:
+                raise
+            except Exception as error:  # noqa: BLE001 - the message may hold anything
+                _log.warning("rejected a message of no task", error=type(error).__name__)
+                message.reject_log_error(consumer.logger, self.connection_errors)
+
+        return tolerant
 
     def on_connection_error_after_connected(self, exc: Exception) -> None:
         """Close the channel of tasks, then the connection.

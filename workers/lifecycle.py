@@ -20,7 +20,7 @@ from memci.runtime import Runtime, tune_garbage_collection
 from memci.telemetry import watchdog
 from memci.telemetry.logs import configure_logs, warn_of_misspelt_settings
 from memci.telemetry.readiness import tell_ready
-from workers.app import settings
+from workers.app import quiet_logs, settings
 
 
 def yield_processor() -> None:
@@ -66,6 +66,7 @@ def lane_loop(hostname: str) -> LaneLoop:
 def _set_up_logging(**_: Any) -> None:
     """Replace Celery's logging."""
     configure_logs(settings.log_level)
+    quiet_logs()
     warn_of_misspelt_settings()
 
 

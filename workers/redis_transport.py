@@ -10,6 +10,8 @@ from typing import Any
 import structlog
 from kombu.transport import TRANSPORT_ALIASES, redis
 
+from memci.broker.app import BROKER_ERRORS
+
 _log = structlog.get_logger(__name__)
 
 
@@ -19,7 +21,9 @@ class Channel(redis.Channel):  # type: ignore[misc]
     def _brpop_read(self, **options: Any) -> Any:
         try:
             return super()._brpop_read(**options)
-        except (Empty, *self.connection_errors):
+        except Empty:
+            raise
+        except BROKER_ERRORS:
             raise
         except Exception as error:  # noqa: BLE001 - decoding raises errors of many kinds
             # Without the item, which may hold text of users.

@@ -171,3 +171,28 @@ def test_a_worker_survives_what_is_no_message(fleet, broker_url, queue):
     assert worker.process.poll() is None
     assert "dropped an item" in worker.log_text
     assert "no JSON" not in worker.log_text
+
+
+def test_messages_of_no_task_are_dropped_and_never_logged(fleet, broker_url):
+    worker = fleet.start("memci.upkeep", MEMCI_LOG_LEVEL="debug")
+    said = [[], {"agent_id": "hush-hush"}, {}]
+    known = {"task": "memci.upkeep.sweep", "id": "1", "kwargsrepr": "hush-hush"}
+    with make_app(broker_url) as app, app.producer_pool.acquire() as raw:
+
+        def publish(body: object, headers: dict[str, object], kind: str = "json") -> None:
+            raw.publish(body, routing_key="memci.upkeep", serializer=kind, headers=headers)
+
+        publish(said, {**known, "task": "no.such.task"})
+        publish(said, {"task": "memci.upkeep.sweep"})  # without an id
+        publish({"text": "hush-hush"}, {})
+        publish("hush-hush", known, "yaml")
+        publish(["hush-hush"], {**known, "id": {"hush": "hush-hush"}})
+        publish(["hush-hush"], {**known, "eta": "hush-hush"})
+        wait_until(lambda: app.control.ping(timeout=1.0), "the worker answers", timeout_s=20)
+        with closing(redis.Redis.from_url(broker_url)) as client:
+            wait_until(lambda: not client.exists("unacked"), "all are acknowledged", timeout_s=20)
+    assert worker.process.poll() is None
+    assert "unregistered task" in worker.log_text
+    assert "rejected a message" in worker.log_text
+    assert "lost" not in worker.log_text
+    assert "hush-hush" not in worker.log_text
