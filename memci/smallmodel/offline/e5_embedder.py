@@ -10,11 +10,12 @@ import hashlib
 import os
 import threading
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -177,10 +178,21 @@ class OfflineEmbedder:
     def sentences(self, texts: Sequence[str]) -> list[Sentences]:
         """Return the sentences of texts as the sentence model reads them.
 
-        Those that one run cannot hold are read in the passages of the text. A text that was encoded
-        lately is not read again.
+        Those that one run cannot hold are read in the passages of the text, and in what lies
+        between. A text that was encoded lately is not read again.
         """
-        pieces = [[(0, len(text)), *passages_of(text)] for text in texts]
+        pieces: list[list[Span]] = [[(0, len(text)), *passages_of(text)] for text in texts]
+        found = list[dict[Span, Sentences]]({} for _ in texts)
+        while any(pieces):
+            for own, read, known in zip(pieces, self._pieces(texts, pieces), found, strict=True):
+                known.update(zip(own, read, strict=True))
+            pieces = [_gaps(text, known) for text, known in zip(texts, found, strict=True)]
+        return [Sentences.joined(sorted(known.items(), key=_start)) for known in found]
+
+    def _pieces(
+        self, texts: Sequence[str], pieces: Sequence[Sequence[Span]]
+    ) -> list[list[Sentences]]:
+        """Return the sentences of pieces, [start, stop), of each text."""
         asked = [
             text[start:stop] for text, own in zip(texts, pieces, strict=True) for start, stop in own
         ]
@@ -192,7 +204,7 @@ class OfflineEmbedder:
             for key, each in zip(unread, self._read(list(unread.values())), strict=True)
         }
         found = iter([known[key] for key in keys])
-        return [Sentences.joined([(start, next(found)) for start, _ in own]) for own in pieces]
+        return [[next(found) for _ in own] for own in pieces]
 
     def embed_parts(self, parts: Sequence[Sequence[tuple[str, Span]]]) -> Vectors:
         """Return unit vectors of parts of texts, shape (len(parts), 384).
@@ -291,11 +303,11 @@ class Sentences:
     totals: Vectors
 
     @classmethod
-    def joined(cls, pieces: Sequence[tuple[int, Sentences]]) -> Sentences:
-        """Join pieces of a text by their beginnings; what two hold counts once."""
+    def joined(cls, pieces: Sequence[tuple[Span, Sentences]]) -> Sentences:
+        """Join pieces of a text in order; what two hold counts once."""
         spans: list[Span] = []
         rows = []
-        for begin, piece in pieces:
+        for (begin, _), piece in pieces:
             for (start, stop), *row in zip(piece.spans, piece.features, piece.totals, strict=True):
                 if not spans or begin + start >= spans[-1][1]:
                     spans.append((begin + start, begin + stop))
@@ -313,6 +325,23 @@ class Sentences:
         chosen = [each[0] < stop and each[1] > start for each in self.spans]
         total: Vectors = self.totals[chosen].sum(axis=0)
         return total
+
+
+def _gaps(text: str, read: Mapping[Span, Sentences]) -> list[Span]:
+    """Return what lies between where each piece was read to and where the next begins."""
+    pieces = sorted(read)
+    found = []
+    for piece, following in zip_longest(pieces, pieces[1:]):
+        start, stop = piece
+        reached = start + (read[piece].spans[-1][1] if read[piece].spans else 0)
+        gap = reached, min(stop, following[0]) if following else stop
+        if gap not in read and text[slice(*gap)].strip():
+            found.append(gap)
+    return found
+
+
+def _start(piece: tuple[Span, Sentences]) -> int:
+    return piece[0][0]
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from memci.config.settings import Settings
+from memci.domain.search.passages import passages_of
 from memci.smallmodel import offline
 from memci.smallmodel.offline import e5_files, e5_graph, sentence_model
 from memci.smallmodel.offline.e5_embedder import MODEL, OfflineEmbedder
@@ -210,3 +211,21 @@ def test_a_part_in_several_texts_has_one_vector(embedder):
 def test_a_part_that_was_not_read_has_no_vector(embedder):
     assert not embedder.embed_parts([[(PARTS[0], (0, 0))]]).any()
     assert embedder.embed_parts([]).shape == (0, 384)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "今天的天气很好，花园里有很多花。" * 120,
+        "Fine weather: the garden is full of roses, tulips and bees. " * 100,
+        "😀🎉 yes! " * 300,
+        "qzxv jkwq. " * 300,
+        "words without an end " * 200,
+    ],
+)
+def test_no_sentence_between_the_pieces_of_a_long_text_is_left_out(embedder, text):
+    reached = 0
+    for start, stop in embedder.sentences([text])[0].spans:
+        assert not text[reached:start].strip()
+        reached = stop
+    assert not text[reached : passages_of(text)[-1].stop].strip()
