@@ -2,7 +2,8 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from random import Random
@@ -11,9 +12,10 @@ import numpy as np
 
 from memci.domain.job import backoff_s
 from memci.domain.memory import compression_scan
+from memci.domain.memory.changed_facts import without_ended
 from memci.domain.memory.node import is_generic
 from memci.domain.memory.parameters import MemoryParameters
-from memci.errors import SmallModelError, SmallModelUnavailableError
+from memci.errors import SmallModelAnswerError, SmallModelError, SmallModelUnavailableError
 from memci.jobs.consolidate import utc_now
 from memci.jobs.index import check_embedder, terms_of
 from memci.queue.lease import Lease
@@ -21,7 +23,7 @@ from memci.queue.usage_accounting import Accounts
 from memci.smallmodel.registry import SmallModels
 from memci.smallmodel.vector_space import Vectors
 from memci.storage.agents import parameters_of
-from memci.storage.network import passes
+from memci.storage.network import beliefs, passes
 from memci.storage.network.links import decay_links, focus_nodes
 from memci.storage.search.index import Embedded, index_nodes
 from memci.storage.session import Connection, Database
@@ -117,14 +119,20 @@ class BatchScan:
         # Counted before the calls and kept even if this process dies in one.
         with self.lease.effect(durable=False) as connection:
             texts = passes.count_attempts(connection, self.lease.agent_id, list(tried))
+            ended = beliefs.ended_of(connection, self.lease.agent_id, list(tried))
         for id_, each in tried.items():
             if id_ in texts:  # else erased since the batch was read
-                self._shorten(each, texts[id_])
+                self._shorten(each, texts[id_], ended.get(id_, ()))
 
-    def _shorten(self, request: _Shortening, text: compression_scan.NodeText) -> None:
+    def _shorten(
+        self, request: _Shortening, text: compression_scan.NodeText, ended: Sequence[str]
+    ) -> None:
         node, attempts = request.node, request.attempts + 1
+        # What holds no more fades first: shortened, it could not be told from what holds.
+        answer = without_ended(text.content, ended) or text.content
         try:
-            answer = self.models.compressor.compress(text.content, request.target)
+            if len(answer) > request.target:
+                answer = self.models.compressor.compress(answer, request.target)
             self.unavailable = 0
             shrunk = compression_scan.check_compressed(
                 answer, target=request.target, length=len(text.content)
@@ -140,6 +148,7 @@ class BatchScan:
                 self.outcome.compressed.append(_compressed(node, text, shrunk))
             else:  # "…": nothing shorter would be true
                 self.outcome.kept.append(node.id)
+                self.outcome.shortest.append(node.id)
 
     def _fail(self, node: int, attempts: int, asked_s: float = 0.0) -> None:
         """Let the node wait, or give up on it; stop when the model as a whole is down."""
@@ -187,17 +196,31 @@ class BatchScan:
         if not contents:
             return
         try:
-            vectors = self.models.embedder.embed(list(contents.values()))
+            vectors = self._embedded(contents)
         except SmallModelUnavailableError as error:
             self._stop(error)
             return
+        self.outcome.compressed = [each for each in self.outcome.compressed if each.id in vectors]
+        for node in contents.keys() - vectors.keys():
+            self._fail(node, attempts[node] + 1)
+        if vectors:
+            rows, model = np.array([*vectors.values()]), self.models.embedder.model
+            self.embedded = Embedded(list(vectors), rows, model)
+        self.terms = {node: terms_of(self.models.lexicon, contents[node]) for node in vectors}
+
+    def _embedded(self, contents: Mapping[int, str]) -> dict[int, Vectors]:
+        """Return the vectors of texts, without those of texts that the embedder refuses."""
+        embed, texts = self.models.embedder.embed, list(contents.values())
+        try:
+            return dict(zip(contents, embed(texts), strict=True))
+        except SmallModelUnavailableError:
+            raise
         except SmallModelError:
-            self.outcome.compressed.clear()
-            for node in contents:
-                self._fail(node, attempts[node] + 1)
-            return
-        self.embedded = Embedded(list(contents), vectors, self.models.embedder.model)
-        self.terms = {node: terms_of(self.models.lexicon, text) for node, text in contents.items()}
+            found: dict[int, Vectors] = {}
+            for node, text in contents.items():
+                with suppress(SmallModelAnswerError):
+                    found[node] = embed([text])[0]
+            return found
 
 
 _PROBE = "Is anybody there?"

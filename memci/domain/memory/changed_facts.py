@@ -81,10 +81,56 @@ def with_notes(text: str, seqs: Collection[int], known: Iterable[EndedParts]) ->
     language, notes = language_of(text), dict[int, str]()
     for each in known:
         for part in each.parts if each.seqs.intersection(seqs) else ():
-            # Whole words: no part of "I live in Bernau" holds no more.
-            found = re.search(rf"(?<![A-Za-z0-9]){re.escape(part)}(?![A-Za-z0-9])", text)
+            found = _find(part, text)
             if found:
-                notes.setdefault(found.end(), until_note(each.until, language))
+                notes.setdefault(found[1], until_note(each.until, language))
     for at in sorted(notes, reverse=True):
         text = text[:at] + notes[at] + text[at:]
     return text
+
+
+# What a memory has and its message has not, and what a shortened memory begins without.
+_DATE = r"\s?[(（][0-9][0-9 ,:–—-]{3,40}[)）]"
+_CONJUNCTION = r"(?:and|but|so)\s+|而且|但是|并且|所以"
+
+
+def _find(part: str, text: str) -> Span | None:
+    """Return where a part stands in its message, or in a memory of it, which may be shortened.
+
+    As whole words: no part of "I live in Bernau" holds no more.
+    """
+    said = re.split(_DATE, re.sub(rf"^(?:{_CONJUNCTION})", "", part, flags=re.IGNORECASE))
+    first, *rest = (re.escape(each) for each in said)
+    words = rf"(?:{_DATE})?".join([rf"(?i:{first})", *rest])
+    found = re.search(rf"(?<![A-Za-z0-9]){words}(?![A-Za-z0-9])", text)
+    return found.span() if found else None
+
+
+_ENDS, _GAPS = ".!?。！？…\n", " \t,;，；、"
+_LONGEST_CONJUNCTION = 10
+
+
+def without_ended(text: str, parts: Iterable[str]) -> str:
+    """Return a memory's text without the parts that hold no more; "" if it tells nothing else."""
+    for part in parts:
+        found = _find(part, text)
+        if found:
+            text = _without(text, *found)
+    told = "".join(text[start:stop] for start, stop in _told(text)).rstrip()
+    is_label = told.endswith((":", "："))
+    return text if any(map(str.isalnum, told)) and not is_label else ""
+
+
+def _without(text: str, start: int, stop: int) -> str:
+    """Return a text without a part of it, and without the marks that joined it with others."""
+    tail = text[max(0, start - _LONGEST_CONJUNCTION) : start]
+    conjunction = re.search(rf"(?<![A-Za-z])(?:{_CONJUNCTION})$", tail, re.IGNORECASE)
+    before, after = text[: start - len(conjunction[0]) if conjunction else start], text[stop:]
+    begins = before.rstrip(_GAPS)[-1:] in (*_ENDS, "", ":", "：")
+    ends = not after or after[0] in _ENDS
+    if not begins:
+        return before.rstrip(_GAPS) + after if ends else before + after.lstrip(_GAPS)
+    if ends:
+        return before + after.lstrip(_ENDS + _GAPS)
+    after = re.sub(rf"^(?:{_CONJUNCTION})", "", after.lstrip(_GAPS), flags=re.IGNORECASE)
+    return before + after[:1].upper() + after[1:]

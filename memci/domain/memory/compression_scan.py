@@ -209,13 +209,15 @@ class Compressed:
 class Outcome:
     """Scanned nodes by verdict.
 
-    ``kept`` includes the nodes that the pass gave up on. ``waiting`` maps nodes whose model call
-    failed to the time of the next try.
+    ``kept`` includes the nodes that the pass gave up on, and those of which no shorter text would
+    be true (``shortest``). ``waiting`` maps nodes whose model call failed to the time of the next
+    try.
     """
 
     protected: list[int] = field(default_factory=list)
     kept: list[int] = field(default_factory=list)
     given_up: list[int] = field(default_factory=list)
+    shortest: list[int] = field(default_factory=list)
     compressed: list[Compressed] = field(default_factory=list)
     forgotten: dict[int, Forgetting] = field(default_factory=dict)
     waiting: dict[int, datetime] = field(default_factory=dict)

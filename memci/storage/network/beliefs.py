@@ -78,6 +78,21 @@ def end(connection: Connection, agent_id: str, part: EndedPart, *, whole: bool) 
     return len(superseded)
 
 
+_ENDED = """
+SELECT n.id, f.parts FROM node n
+  JOIN ended_fact f ON f.agent_id = n.agent_id AND f.seqs && n.message_seqs
+ WHERE n.agent_id = %s AND n.id = ANY(%s)
+"""
+
+
+def ended_of(connection: Connection, agent_id: str, nodes: Collection[int]) -> dict[int, list[str]]:
+    """Return the parts of the memories of some nodes' messages that hold no more, by node."""
+    found: dict[int, list[str]] = {}
+    for node, parts in connection.exec_driver_sql(_ENDED, (agent_id, list(nodes))):
+        found.setdefault(node, []).extend(parts)
+    return found
+
+
 _SUPERSEDE = """
 UPDATE node SET superseded_by = %(by)s, superseded_at = least(superseded_at, %(until)s)
 WHERE agent_id = %(agent)s AND id = ANY(%(nodes)s)

@@ -187,8 +187,10 @@ UPDATE node SET attempts = attempts + 1, retry_at = NULL
 WHERE agent_id = %(agent)s AND id = ANY(%(nodes)s)
 RETURNING id, content, phrase, keywords, language
 """
+# The count of a compression ends with it (M13).
 _SCANNED = """
-UPDATE node SET scan_count = scan_count + 1, last_pass = %s, attempts = 0, retry_at = NULL
+UPDATE node SET scan_count = scan_count + 1, last_pass = %s, retry_at = NULL,
+    attempts = CASE WHEN id = ANY(%s) THEN 0 ELSE attempts END
 WHERE agent_id = %s AND id = ANY(%s)
 """
 _SHRINK = """
@@ -263,7 +265,8 @@ def write_outcome(
     forget_nodes(connection, agent_id, outcome.forgotten, pass_number)
     _write_compressed(connection, agent_id, pass_number, outcome.compressed)
     scanned = [*outcome.protected, *outcome.fading]
-    connection.exec_driver_sql(_SCANNED, (pass_number, agent_id, scanned))
+    ended = [*outcome.given_up, *outcome.shortest, *(each.id for each in outcome.compressed)]
+    connection.exec_driver_sql(_SCANNED, (pass_number, ended, agent_id, scanned))
     if outcome.waiting:
         waits = (list(outcome.waiting), list(outcome.waiting.values()))
         connection.exec_driver_sql(_WAIT, (*waits, agent_id))

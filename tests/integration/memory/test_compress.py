@@ -71,6 +71,21 @@ def test_a_memory_of_which_no_true_part_is_shorter_stays_whole_until_it_is_forgo
     assert ada.nodes("memory") == []
 
 
+def test_what_holds_no_more_fades_first(ada: AgentUnderTest) -> None:
+    ada.models.compressor = OfflineCompressor()
+    ada.remember("I work as a nurse at the city hospital, and I live in [Porto] with my two cats.")
+    ada.execute(
+        "INSERT INTO ended_fact (agent_id, node_id, replaced_by, told_by, seqs, parts, until)"
+        " SELECT agent_id, id, id, message_seqs[1], message_seqs,"
+        " ARRAY['and I live in [Porto] with my two cats'], now()"
+        " FROM node WHERE agent_id = %s AND kind = 'memory'"
+    )
+    forget_focus(ada)
+    ada.execute("UPDATE link SET strength = 0.9 WHERE agent_id = %s")
+    ada.compress()
+    assert ada.nodes("memory")[0].content == "I work as a nurse at the city hospital."
+
+
 def test_a_memory_shrinks_to_its_importance(ada: AgentUnderTest) -> None:
     memory = remember_with_half_a_link(ada)
     ada.compress()

@@ -80,6 +80,35 @@ def test_calls_are_counted_across_passes(ada: AgentUnderTest) -> None:
     assert ada.links()[memory, ada.nodes("entity")[0].id].strength == pytest.approx(0.485)
 
 
+def test_a_scan_that_asks_for_no_shorter_text_keeps_the_count(ada: AgentUnderTest) -> None:
+    memory = remember_with_half_a_link(ada)
+    ada.models.compressor.rest = wrong_answer
+    ada.compress()
+    ada.execute("UPDATE link SET strength = 1 WHERE agent_id = %s")
+    ada.clock.advance(61)
+    ada.compress()
+    node = ada.row("SELECT * FROM node WHERE agent_id = %s AND id = %s", memory)
+    assert (node.attempts, node.scan_count) == (1, 1)
+
+
+def test_a_text_that_the_embedder_refuses_fails_alone(ada: AgentUnderTest) -> None:
+    remember_shrinking_texts(ada)
+    embed, refused = ada.models.embedder.embed, []
+
+    def picky(texts: list[str]) -> Vectors:
+        refused[:] = refused or texts[:1]
+        if refused[0] in texts:
+            raise SmallModelAnswerError
+        return embed(texts)
+
+    ada.models.embedder.embed = picky
+    ada.compress()
+    whole = [node for node in ada.nodes("memory") if node.content.endswith(LONG)]
+    assert [(node.attempts, node.scan_count) for node in whole] == [(1, 0)]
+    assert len(ada.nodes("memory")) > 2
+    assert ada.passes()[-1].compressed == len(ada.nodes("memory")) - 1
+
+
 def test_a_call_is_counted_although_the_worker_dies_in_it(ada: AgentUnderTest) -> None:
     memory = remember_with_half_a_link(ada)
     ada.models.compressor.rest = kill_worker
