@@ -21,6 +21,10 @@ from memci.jobs.index import MessageTexts
 from memci.language.names import key_entities
 from memci.message import Message, Role
 from memci.smallmodel.ports import (
+    LONGEST_KEYWORD,
+    LONGEST_PHRASE,
+    MOST_ENTITIES,
+    MOST_KEYWORDS,
     Annotation,
     Embedder,
     Judgement,
@@ -201,12 +205,6 @@ def find_echoes(
     )
 
 
-_LONGEST_PHRASE = 80
-_LONGEST_KEYWORD = 64
-_MAX_KEYWORDS = 12
-_MAX_ENTITIES = 4
-
-
 class Part(NamedTuple):
     """A message of a segment, and those of its sentences that the segment has."""
 
@@ -317,15 +315,15 @@ def _check_cut(messages: Sequence[Message], cut: Sequence[TopicSegment]) -> None
 def _annotated(cut: _Cut, annotation: Annotation) -> AnnotatedSegment:
     """Put a segment and its annotation together; cut the model's answers to their limits."""
     segment, first = cut.segment, cut.messages[0]
-    keywords = _words(annotation.keywords)[:_MAX_KEYWORDS]
+    keywords = _words(annotation.keywords)[:MOST_KEYWORDS]
     quoted = (cut.question.seq,) if cut.question else ()
     return AnnotatedSegment(
         text=worded(segment.text, cut.messages, segment.language, cut.question),
         seqs=segment.seqs,
         language=segment.language,
-        phrase=_line(annotation.phrase)[:_LONGEST_PHRASE].strip(),
+        phrase=_line(annotation.phrase)[:LONGEST_PHRASE].strip(),
         keywords=keywords,
-        entities=key_entities(_words(annotation.entities)[:_MAX_ENTITIES], keywords, cut.speakers),
+        entities=key_entities(_words(annotation.entities)[:MOST_ENTITIES], keywords, cut.speakers),
         type=annotation.type,
         session_id=first.session_id,
         user_id=first.user_id,
@@ -337,7 +335,7 @@ def _annotated(cut: _Cut, annotation: Annotation) -> AnnotatedSegment:
 
 def _words(words: Sequence[str]) -> tuple[str, ...]:
     lines = (_line(word) for word in words)
-    return tuple(dict.fromkeys(line for line in lines if 0 < len(line) <= _LONGEST_KEYWORD))
+    return tuple(dict.fromkeys(line for line in lines if 0 < len(line) <= LONGEST_KEYWORD))
 
 
 def _line(text: str) -> str:

@@ -1,6 +1,6 @@
 """``memci.message.track``: key messages are pinned, and plans are followed (R7).
 
-Each message is examined once, in order, after the lane's other work. No model is called.
+Each message is examined once, in order, after the lane's other work.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,7 @@
-"""Sentence boundaries in English and Chinese."""
+"""Sentences, their clauses, and pieces of limited length, in English and Chinese."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 
 # Possible ends within a line. A full stop needs white space behind it (3.5, memci.toml), the
@@ -145,3 +145,49 @@ def clause_spans(text: str) -> list[Span]:
             if begin < end:
                 found.append((begin, end))
     return found
+
+
+_BLANK_LINE = re.compile(r"\n[ \t]*\n")
+_NEW_LINE = re.compile(r"\n")
+_CLAUSE_END = re.compile(r"[,;:，；：、](?=\s|[\u3400-\u9fff])")
+_BLANK = re.compile(r"\s")
+# A seam in the first part of a piece would make too many small pieces.
+_EARLIEST = 0.4
+# Never before what modifies a character: accents, joiners, variation selectors, skin tones.
+_MODIFIES = re.compile(r"[\u0300-\u036f\u200d\ufe0e\ufe0f\U0001f3fb-\U0001f3ff]|(?<=\u200d)")
+_LONGEST_CLUSTER = 16
+
+
+def cut_into_pieces(text: str, longest: int) -> Iterator[str]:
+    """Yield stripped pieces of at most ``longest`` characters; only white space is lost.
+
+    Seams, best first: blank line, line, sentence, clause, word. A text without any is cut between
+    characters.
+    """
+    start, end = 0, len(text)
+    while start < end:
+        while start < end and text[start].isspace():
+            start += 1
+        stop = end if end - start <= longest else start + _seam(text[start : start + longest + 1])
+        piece = text[start:stop].rstrip()
+        if piece:
+            yield piece
+        start = stop
+
+
+def _seam(window: str) -> int:
+    """Return where to cut a window that is one character longer than a piece."""
+    longest = len(window) - 1
+    finders: tuple[Callable[[str], list[int]], ...] = (
+        lambda text: [match.end() for match in _BLANK_LINE.finditer(text)],
+        lambda text: [match.end() for match in _NEW_LINE.finditer(text)],
+        lambda text: [end for _, end in sentence_spans(text)],
+        lambda text: [match.end() for match in _CLAUSE_END.finditer(text)],
+        lambda text: [match.end() for match in _BLANK.finditer(text)],
+    )
+    for find in finders:
+        found = [at for at in find(window) if longest * _EARLIEST <= at <= longest]
+        if found:
+            return found[-1]
+    ends = range(longest, max(longest - _LONGEST_CLUSTER, 1), -1)
+    return next((at for at in ends if not _MODIFIES.match(window, at)), longest)

@@ -34,13 +34,17 @@ class TopicSegment:
     language: Language
 
 
+# Limits of an annotation: characters, and numbers of words.
+LONGEST_PHRASE, LONGEST_KEYWORD = 80, 64
+MOST_KEYWORDS, MOST_ENTITIES = 12, 4
+
+
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """The annotation of a text (M4).
+    """The annotation of a text (M4), within the limits above.
 
-    ``phrase``: a summary in a few words, at most 80 characters. ``keywords``: nouns or pronouns
-    that name a thing or a field, best first, at most 12, none longer than 64 characters.
-    ``entities``: the key entities among them, best first, at most 4, never a pronoun.
+    ``phrase``: a summary in a few words. ``keywords``: nouns or pronouns that name a thing or a
+    field, best first. ``entities``: the key entities among them, best first, never a pronoun.
     """
 
     phrase: str

@@ -9,8 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from memci.language.detection import Language
-from memci.language.sentences import sentence_spans
-from memci.language.topic_changes import cut_into_pieces
+from memci.language.sentences import cut_into_pieces, sentence_spans
 from memci.message import Message, Role
 from memci.smallmodel.offline.annotator import OfflineAnnotator, OfflineJudge
 from memci.smallmodel.offline.compressor import OfflineCompressor

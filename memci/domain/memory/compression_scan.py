@@ -136,7 +136,7 @@ def shrunk_phrase(phrase: str, keywords: Sequence[str], content: str, language: 
     words of the phrase any more, its beginning takes their place.
     """
     known = all(_contains_word(word, content) for word in _WORD.findall(phrase))
-    left = phrase if known else _beginning(content, len(phrase)) or phrase
+    left = phrase if known else _beginning(content, len(phrase)) or content[: len(phrase)].strip()
     return short_phrase(left, keywords, content, language)
 
 

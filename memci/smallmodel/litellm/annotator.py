@@ -9,6 +9,10 @@ from memci.language.names import is_pronoun
 from memci.smallmodel.litellm import language_model
 from memci.smallmodel.litellm.compressor import contains_word, refuse_invented, shares_word_stems
 from memci.smallmodel.ports import (
+    LONGEST_KEYWORD,
+    LONGEST_PHRASE,
+    MOST_ENTITIES,
+    MOST_KEYWORDS,
     Annotation,
     Annotator,
     Judge,
@@ -19,10 +23,6 @@ from memci.smallmodel.ports import (
 )
 
 _READ = 8_000
-_LONGEST_PHRASE = 80
-_LONGEST_KEYWORD = 64
-_MOST_KEYWORDS = 12
-_MOST_ENTITIES = 4
 
 
 class LlmAnnotator(language_model.ModelTask[Annotator]):
@@ -49,7 +49,7 @@ class LlmAnnotator(language_model.ModelTask[Annotator]):
 
 def _annotation(notes: language_model.Notes, text: str) -> Annotation:
     """Return the annotation without names that are not in the text."""
-    if not 0 < len(notes.phrase) <= _LONGEST_PHRASE:
+    if not 0 < len(notes.phrase) <= LONGEST_PHRASE:
         raise SmallModelAnswerError(
             f"the model's phrase has {len(notes.phrase)} characters, 1 to 80 were asked"
         )
@@ -60,15 +60,15 @@ def _annotation(notes: language_model.Notes, text: str) -> Annotation:
     return Annotation(
         phrase=notes.phrase,
         keywords=tuple(each for each in _words(notes.keywords) if shares_word_stems(each, text))[
-            :_MOST_KEYWORDS
+            :MOST_KEYWORDS
         ],
-        entities=tuple(each for each in entities if not is_pronoun(each))[:_MOST_ENTITIES],
+        entities=tuple(each for each in entities if not is_pronoun(each))[:MOST_ENTITIES],
         type=NodeType(notes.type),
     )
 
 
 def _words(words: Sequence[str]) -> list[str]:
-    return list(dict.fromkeys(each for each in words if 0 < len(each) <= _LONGEST_KEYWORD))
+    return list(dict.fromkeys(each for each in words if 0 < len(each) <= LONGEST_KEYWORD))
 
 
 _READ_OF_RELATION = 4_000

@@ -6,7 +6,7 @@ import numpy as np
 
 from memci.domain.usage import Usage
 from memci.errors import ConfigurationError, SmallModelAnswerError
-from memci.language.topic_changes import cut_into_pieces
+from memci.language.sentences import cut_into_pieces
 from memci.smallmodel.litellm.language_model import usage_of
 from memci.smallmodel.litellm.provider import Provider
 from memci.smallmodel.usage_account import current_account

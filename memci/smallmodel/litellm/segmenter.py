@@ -26,7 +26,7 @@ class LlmSegmenter(language_model.ModelTask[Segmenter]):
     """Asks for the beginnings of topics, window by window.
 
     The last topic of a window may continue after it, so the next window begins with it. The offline
-    model cuts segments that are too long, and windows with wrong answers.
+    model cuts inside single messages, segments that are too long, and windows with wrong answers.
     """
 
     def segment(self, messages: Sequence[Message], vectors: Vectors) -> list[TopicSegment]:
@@ -40,7 +40,7 @@ class LlmSegmenter(language_model.ModelTask[Segmenter]):
 
     def _whole(self, messages: Sequence[Message], vectors: Vectors) -> list[TopicSegment]:
         text = "\n".join(message.text.strip() for message in messages)
-        if len(text) > LONGEST_SEGMENT:
+        if len(messages) == 1 or len(text) > LONGEST_SEGMENT:
             return self._offline.segment(messages, vectors)
         seqs = tuple(message.seq for message in messages)
         return [TopicSegment(text, seqs, language_of(text))]

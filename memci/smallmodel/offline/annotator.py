@@ -12,9 +12,7 @@ from memci.language.question import shortened_question, split_questions
 from memci.message import Message, Role
 from memci.smallmodel.offline.compressor import OfflineCompressor
 from memci.smallmodel.offline.sentence_reader import OfflineSentenceReader
-from memci.smallmodel.ports import Annotation, Judgement, ReadSentence
-
-LONGEST_PHRASE = 80
+from memci.smallmodel.ports import LONGEST_PHRASE, Annotation, Judgement, ReadSentence
 
 # Characters read of one text: topic segments are shorter, and a million need not be.
 _READ = 4_000

@@ -15,15 +15,14 @@ import numpy as np
 
 from memci.domain.search.late_interaction import Bits, bits_of_tokens, different_bits
 from memci.smallmodel.offline import sentence_model
-from memci.smallmodel.offline.sentence_model import Learned, linear, rectified, softmax
+from memci.smallmodel.offline.sentence_model import Learned, linear, logistic, rectified, softmax
 from memci.smallmodel.vector_space import Vectors
 
 FILE = "change_filter.npz"
 BYTES = 48  # of a token's bits
 # Tokens of each message; what is longer is cut.
 MOST = 96
-# The odds of a pair that is read. Of a hundred changes of the judged parts, six get less and are
-# missed.
+# The odds of a pair that is read. Six percent of the changes in the judged files get less.
 LEAST = 0.08
 # Messages of a memory that are looked at.
 _READ = 2
@@ -34,7 +33,7 @@ _REMEMBERED = 512
 def news(features: Vectors) -> Vectors:
     """Return how likely sentences end what was told before, shape (n,), from their features."""
     learned = sentence_model.weights(FILE)
-    return _shares(linear(learned, "news_out", rectified(learned, "news", features))[:, 0])
+    return logistic(linear(learned, "news_out", rectified(learned, "news", features))[:, 0])
 
 
 def may_end(
@@ -99,9 +98,4 @@ def probability(older: Vectors, newer: Vectors) -> float:
     compared = rectified(learned, "compared", both)
     pooled = softmax(linear(learned, "attention", compared).T) @ compared
     features = np.append(pooled, compared.max(axis=0))[None]
-    return float(_shares(linear(learned, "out", rectified(learned, "hidden", features)))[0, 0])
-
-
-def _shares(logits: Vectors) -> Vectors:
-    found: Vectors = (1 / (1 + np.exp(-logits))).astype(np.float32)
-    return found
+    return float(logistic(linear(learned, "out", rectified(learned, "hidden", features)))[0, 0])

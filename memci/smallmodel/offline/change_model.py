@@ -19,6 +19,7 @@ from memci.smallmodel.offline.sentence_model import (
     Learned,
     Tokens,
     linear,
+    logistic,
     pooled,
     rectified,
     tokens_of,
@@ -58,5 +59,5 @@ def ended_probabilities(states: Vectors, spans: Sequence[Span]) -> list[float]:
     newer = np.broadcast_to(features[-1], features[:-1].shape)
     both = np.concatenate([features[:-1], newer], axis=1)
     logits = linear(learned, "ends_out", rectified(learned, "ends", both))
-    found: list[float] = (1 / (1 + np.exp(-logits[:, 0]))).tolist()
+    found: list[float] = logistic(logits[:, 0]).tolist()
     return found

@@ -6,12 +6,12 @@ from datetime import timedelta
 from itertools import pairwise
 
 from memci.language.detection import language_of
+from memci.language.sentences import cut_into_pieces
 from memci.language.topic_changes import (
     PRICE,
     Seam,
     begins_next_event,
     best_cuts,
-    cut_into_pieces,
     seam_price,
 )
 from memci.message import Message, Role
@@ -25,16 +25,17 @@ LONGEST_SEGMENT = 1_500
 PAUSE = timedelta(hours=6)
 
 
-# What a probability of a topic change takes from the price of a cut: inside a message, where
-# the parts share a vector, it decides alone.
+# Factors by which the probability of a topic change lowers the price of a cut. The parts of a
+# message share a vector, so that there only this price decides.
 _BETWEEN, _INSIDE = 0.3, 2 * PRICE
 # Sentences at the beginning of a message; where one of them turns to another topic, it begins one.
 _TURNING = 3
 _USUAL = 0.2  # the probability at which a message has the usual price
 # Who sends several messages in a row often has another matter in each.
 _BETWEEN_OWN = 1.25
-# Of a change inside a message. A message in a talk is mostly on one matter, without paragraphs.
-_LEAST, _LEAST_IN_TALK = 0.5, 0.95
+# Of a change inside a message without paragraphs. Messages that come together are a talk, of which
+# most messages are on one matter; those that come one by one are mostly longer.
+_LEAST, _LEAST_IN_TALK = 0.5, 0.9
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,19 +94,19 @@ def _units(
 ) -> Iterator[_Unit]:
     """Yield the parts of a message between its topic changes, long ones in pieces."""
     text = message.text
-    starts = {
-        after.start: 1.0
+    starts = [
+        after.start
         for before, after in pairwise(changes)
         if after.likely >= (_LEAST if "\n\n" in text[before.start : after.start] else least)
         or (before.is_event and after.is_event and begins_next_event(text[after.start :]))
-    }
+    ]
     kept = (each.likely for each in changes[:_TURNING] if each.start not in starts)
     begins, first = max(kept, default=0.0), True
     for start, stop in pairwise([0, *starts, len(text)]):
-        begins = starts.get(start, begins if first else 0.0)
         for piece in cut_into_pieces(text[start:stop], LONGEST_SEGMENT):
             yield _Unit(message, row, piece, first, begins)
             first, begins = False, 0.0
+        begins = 1.0
 
 
 def _segment(units: Sequence[_Unit]) -> TopicSegment:

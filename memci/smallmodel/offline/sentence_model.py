@@ -106,6 +106,12 @@ def rectified(learned: Learned, name: str, values: Vectors) -> Vectors:
     return np.maximum(linear(learned, name, values), 0.0)
 
 
+def logistic(logits: Vectors) -> Vectors:
+    """Return the probabilities of logits."""
+    found: Vectors = 1 / (1 + np.exp(-logits))
+    return found
+
+
 def probabilities(head: str, features: Vectors, speaker: str) -> Vectors:
     """Return the probabilities of ``KEYS`` ("key"), ``TYPES`` ("kind") or ``WORTHS`` ("worth").
 
@@ -140,7 +146,7 @@ def change_probabilities(messages: Sequence[tuple[str, Vectors]]) -> list[list[f
 def _changes(seams: Vectors) -> list[float]:
     learned = weights()
     logits = linear(learned, "seam_out", rectified(learned, "seam", seams))[:, 0]
-    found: list[float] = (1 / (1 + np.exp(-logits))).tolist()
+    found: list[float] = logistic(logits).tolist()
     return found
 
 
