@@ -10,7 +10,6 @@ from importlib import resources
 from typing import Any
 
 import marisa_trie
-import numpy as np
 
 from memci.language.loading import LoadOnce
 from memci.language.word_lists import CHINESE_NICKNAMES, CHINESE_SURNAMES
@@ -175,6 +174,8 @@ def _tag_of_unknown(word: str) -> str:
 
 
 def _load() -> _Dictionary:
+    import numpy as np  # noqa: PLC0415 - only where Chinese is cut
+
     data = resources.files(__package__) / "data"
     with resources.as_file(data / TRIE) as path, (data / NUMBERS).open("rb") as numbers:
         trie = marisa_trie.Trie().mmap(str(path))

@@ -335,10 +335,8 @@ class _Search:
             )
 
     def _walk_on(self) -> None:
-        """Walk to what is out of reach, and add what no way leads to, unless by some relations."""
+        """Walk to what is out of reach, and add what no way leads to."""
         self._walk_to(_FARTHEST)
-        if self._request.relations:
-            return
         unreached: Iterable[int] | None = self._matches
         if unreached is None:
             limit = self._request.limit

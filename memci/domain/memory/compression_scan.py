@@ -136,7 +136,8 @@ def shrunk_phrase(phrase: str, keywords: Sequence[str], content: str, language: 
     words of the phrase any more, its beginning takes their place.
     """
     known = all(_contains_word(word, content) for word in _WORD.findall(phrase))
-    left = phrase if known else _beginning(content, len(phrase)) or content[: len(phrase)].strip()
+    room = min(len(phrase), _room(content))
+    left = phrase if known else _beginning(content, len(phrase)) or content[:room].strip()
     return short_phrase(left, keywords, content, language)
 
 
@@ -145,13 +146,17 @@ _PHRASE_SHARE = 1 / 2
 _SHORTEST_PHRASE = 4  # characters: a Chinese word or two
 
 
+def _room(content: str) -> int:
+    return max(_SHORTEST_PHRASE, math.floor(len(content) * _PHRASE_SHARE))
+
+
 def short_phrase(phrase: str, keywords: Sequence[str], content: str, language: Language) -> str:
     """Return a phrase of at most half of ``content``, never longer than ``phrase`` (M15).
 
     A longer phrase gives way to the keywords, as many as fit, or else to its beginning. If neither
     has room, it is one keyword or word: of few words, one may remain.
     """
-    room = max(_SHORTEST_PHRASE, math.floor(len(content) * _PHRASE_SHARE))
+    room = _room(content)
     if len(phrase) <= room:
         return phrase
     room = min(room, len(phrase))

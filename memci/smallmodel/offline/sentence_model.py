@@ -108,7 +108,7 @@ def rectified(learned: Learned, name: str, values: Vectors) -> Vectors:
 
 def logistic(logits: Vectors) -> Vectors:
     """Return the probabilities of logits."""
-    found: Vectors = 1 / (1 + np.exp(-logits))
+    found: Vectors = (1 / (1 + np.exp(-logits))).astype(np.float32)
     return found
 
 
