@@ -2,8 +2,10 @@
 
 import functools
 import re
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 
 from memci.language.detection import Language
 from memci.language.loading import TaskData
@@ -164,8 +166,10 @@ def _notes(text: str) -> list[Span]:
     return [match.span() for match in _NOTE.finditer(text)]
 
 
-def _is_inside(at: int, spans: Iterable[Span]) -> bool:
-    return any(start < at < end for start, end in spans)
+def _is_inside(at: int, spans: Sequence[Span]) -> bool:
+    """Return True if a place is inside one of the spans, which are in order."""
+    before = bisect_left(spans, at, key=itemgetter(0)) - 1
+    return before >= 0 and at < spans[before][1]
 
 
 def label_of(text: str, start: int, stop: int) -> str:
@@ -178,7 +182,8 @@ def spans_without_labels(text: str) -> list[Span]:
     """Return the ``clause_spans`` of a text whose lines may begin with labels, without these."""
     found = []
     for start, stop in clause_spans(text):
-        opens_line = not text[:start].rpartition("\n")[2].strip()
+        line = text.rfind("\n", 0, start) + 1
+        opens_line = start - line <= _LONGEST_LABEL and not text[line:start].strip()
         begin = start + (len(label_of(text, start, stop)) if opens_line else 0)
         if begin < stop:
             found.append((begin, stop))

@@ -10,7 +10,7 @@ equivalence, so it holds for whole groups.
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from memci.language.detection import Language
@@ -74,8 +74,8 @@ def reduce_text(text: str) -> ReducedText:
     for pattern, whole in _WORDINGS:
         plain = pattern.sub(whole, plain)
     reducer = _Reducer(list(_TOKEN.finditer(plain)), shouted=plain.isupper())
-    for place in range(len(reducer.found)):
-        reducer.take(place)
+    for match, ends in reducer.ends():
+        reducer.take(match, ends=ends)
     return ReducedText(tuple(reducer.tokens), reducer.stresses)
 
 
@@ -90,19 +90,21 @@ class _Reducer:
         self.opening = True  # no token of this clause yet
         self.negated = False
 
-    def take(self, place: int) -> None:
-        match = self.found[place]
+    def ends(self) -> Iterator[tuple[re.Match[str], bool]]:
+        """Yield the matches, and whether a clause ends after each, particles aside."""
+        found, ends = list[tuple[re.Match[str], bool]](), True
+        for match in reversed(self.found):
+            found.append((match, ends))
+            if match[0] not in _SOUNDS:
+                ends = bool(match["mark"]) or match[0] == "?"
+        yield from reversed(found)
+
+    def take(self, match: re.Match[str], *, ends: bool) -> None:
         word = match[0].casefold()
         if match["mark"]:
             self.opening = True
-        elif not self._is_empty_word(word, match[0], ends=self._is_last_in_clause(place)):
+        elif not self._is_empty_word(word, match[0], ends=ends):
             self._append("be" if word in _BE else word)
-
-    def _is_last_in_clause(self, place: int) -> bool:
-        """Return True if a clause ends after this match, particles aside."""
-        behind = (each for each in self.found[place + 1 :] if each[0] not in _SOUNDS)
-        following = next(behind, None)
-        return following is None or bool(following["mark"]) or following[0] == "?"
 
     def _append(self, word: str) -> None:
         answered = self.opening and self.tokens

@@ -39,7 +39,8 @@ Span = tuple[int, int]
 def sentence_spans(text: str) -> list[Span]:
     """Return (start, end) of each sentence, in order; only white space lies between them.
 
-    A line ends a sentence, unless it was wrapped; a fenced block of code is one sentence.
+    A line ends a sentence, unless it was wrapped; a fenced block of code is one sentence. Others
+    have at most 1,000 characters, so that rules which look at all of a sentence take linear time.
     """
     return [span for block in _blocks(text) for span in _spans_in_block(text, block)]
 
@@ -92,8 +93,22 @@ def _spans_in_block(text: str, block: tuple[int, int, bool]) -> Iterator[Span]:
     if not code:
         for match in _END.finditer(text, start, end):
             if not _is_within_sentence(text, start, match.end(), end):
-                yield from _strip_span(text, start, match.end())
+                yield from _bounded(text, start, match.end())
                 start = match.end()
+    yield from _strip_span(text, start, end) if code else _bounded(text, start, end)
+
+
+_LONGEST = 1_000
+_SEAM = re.compile(r"[\s,，、;；:：]")
+
+
+def _bounded(text: str, start: int, end: int) -> Iterator[Span]:
+    while end - start > _LONGEST:
+        half, whole = start + _LONGEST // 2, start + _LONGEST
+        seams = [seam.end() for seam in _SEAM.finditer(text, half, whole)]
+        stop = seams[-1] if seams else _between_characters(text, whole)
+        yield from _strip_span(text, start, stop)
+        start = stop
     yield from _strip_span(text, start, end)
 
 
@@ -189,5 +204,10 @@ def _seam(window: str) -> int:
         found = [at for at in find(window) if longest * _EARLIEST <= at <= longest]
         if found:
             return found[-1]
-    ends = range(longest, max(longest - _LONGEST_CLUSTER, 1), -1)
-    return next((at for at in ends if not _MODIFIES.match(window, at)), longest)
+    return _between_characters(window, longest)
+
+
+def _between_characters(text: str, place: int) -> int:
+    """Return a place, or a little before it, that is not inside a character."""
+    ends = range(place, max(place - _LONGEST_CLUSTER, 1), -1)
+    return next((at for at in ends if not _MODIFIES.match(text, at)), place)

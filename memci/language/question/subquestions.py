@@ -9,7 +9,8 @@ from memci.language.loading import TaskData
 MOST_PARTS = 4
 # Seams of one sentence that are examined.
 _MOST_SEAMS = 16
-_ENDS = re.compile(r"[?？]+[\s\"”’')）]*|[.!。！]+[\"”’')）]*(?:\s+|(?<=[。！]))|\n+")
+# A run of marks is tried once: a long one would take time in the second power.
+_ENDS = re.compile(r"[?？]+[\s\"”’')）]*|(?<![.!。！])[.!。！]++[\"”’')）]*(?:\s+|(?<=[。！]))|\n+")
 _DATA = TaskData("question")
 _ASKED = _DATA.pattern("asked", Language.ENGLISH)
 _ASKED_CHINESE = _DATA.pattern("asked", Language.CHINESE)

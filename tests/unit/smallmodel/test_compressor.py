@@ -111,7 +111,8 @@ def test_empty_tiny_and_huge_inputs(compressor):
     assert compressor.compress("", 10) == ""
     assert compressor.compress("Something to say.", 0) == ""
     assert compressor.compress("Something to say.", 1)
-    assert compressor.compress("x" * 100_000, 7) == "…"
+    assert compressor.compress("x" * 900, 7) == "…"
+    assert len(compressor.compress("x" * 100_000, 7)) in range(1, 8)
     assert len(compressor.compress("先啊" * 50_000, 7)) in range(1, 8)
     assert compressor.compress("😀" * 30, 3) == "…"
 

@@ -35,3 +35,12 @@ def test_a_sentence_may_continue_on_the_next_line():
 def test_a_block_of_code_is_one_sentence():
     text = "Run this:\n```sh\nmake. all\n\nmake test\n```\nDone."
     assert sentences(text) == ["Run this:", "```sh\nmake. all\n\nmake test\n```", "Done."]
+
+
+def test_a_sentence_without_an_end_is_cut_between_words_and_characters():
+    words, faces = "words without an end " * 200, "👩\u200d🚀" * 1_000
+    assert all(each.startswith(("words", "without", "an", "end")) for each in sentences(words))
+    assert all(500 < len(each) <= 1_000 for each in sentences(words)[:-1])
+    assert "".join(sentences(faces)) == faces
+    assert all(each.endswith("🚀") for each in sentences(faces))
+    assert all(len(each) <= 1_000 for each in sentences("长" * 5_000))
