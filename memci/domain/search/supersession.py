@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias
 
-from memci.domain.memory.changed_facts import EndedParts, with_notes
+from memci.domain.memory.changed_facts import EndedParts, with_notes, without_ended
 from memci.domain.search.candidate import Candidate, Key, Source
 from memci.domain.search.ranking import Ranked
 from memci.language.sentences import clause_spans
@@ -17,6 +17,10 @@ from memci.language.times.ranges import TimeSpan
 
 # The candidates that state each valid memory: the memory itself or its messages.
 Statements: TypeAlias = Mapping[int, Sequence[Candidate]]
+
+
+# Share of a message that may be left when what is no longer valid is left out: a greeting.
+_MOST_LEFT = 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +36,16 @@ class Ended:
     told_by: frozenset[int]  # the messages that tell so
 
     def is_told_in(self, message: Candidate) -> bool:
-        """Return True if a message contains what is no longer valid."""
+        """Return True if a message tells hardly anything but what is no longer valid.
+
+        In a message that tells more, as others of its memories show, only the parts are marked.
+        """
         if message.key not in self.seqs or message.key in self.told_by:
             return False
-        return len(self.seqs) == 1 or any(part in message.text for part in self.parts)
+        if not self.parts:
+            return len(self.seqs) == 1
+        left = without_ended(message.text, self.parts)
+        return left != message.text and len(left) <= _MOST_LEFT * len(message.text)
 
 
 def was_valid_at(since: datetime, until: datetime, times: Iterable[TimeSpan]) -> bool:

@@ -68,6 +68,19 @@ class TestWhichMessage:
     def test_the_only_message_of_a_memory(self):
         assert ended(seqs=frozenset({1})).is_told_in(message(1, "I live in Bern."))
 
+    @pytest.mark.parametrize(
+        ("text", "whole"),
+        [
+            ("I live in Bern.", True),
+            ("Hey, I live in Bern!", True),
+            ("I live in Bern. My sister Clara is a pilot.", False),
+            ("My email is ann@example.org, and I live in Bern.", False),
+        ],
+    )
+    def test_a_message_that_tells_more_is_not_over_as_a_whole(self, text, whole):
+        memory_ended = ended(seqs=frozenset({1}), parts=frozenset({"I live in Bern"}))
+        assert memory_ended.is_told_in(message(1, text)) == whole
+
     def test_no_message_that_tells_the_change_itself(self):
         memory_ended = ended(parts=frozenset({"I live in Bern"}), told_by=frozenset({1}))
         assert not memory_ended.is_told_in(message(1, "I live in Bern no more."))
