@@ -62,7 +62,10 @@ def recall(  # noqa: PLR0913 - each is an argument or option of the command
             if depth is None:
                 depth = int(memory.settings().parameters["default_search_depth"])
             print_recall(found, out_of_reach(depth, relation or [], language))
-            hint(next_steps(agent, depth, keywords, relation or []))
+            layers = [each.layer for each in found.memories if each.layer is not None]
+            # A memory that only other relations lead to can be near.
+            farther = max(min(layers, default=depth + 2), depth + 1)
+            hint(next_steps(agent, depth, keywords, relation or [], farther))
         elif found.miss is None and budget is not None and not (found.memories or found.forgotten):
             whole = memory.recall(keywords, **options)
             print_recall(found, cut_away(whole, budget))
@@ -74,10 +77,15 @@ def recall(  # noqa: PLR0913 - each is an argument or option of the command
                 hint(f"`memci memory restore {lost[0]} --agent {agent}` restores it{others}")
 
 
-def next_steps(agent: str, depth: int, keywords: Sequence[str], relations: Sequence[str]) -> str:
-    """Return advice for reaching memories that are out of reach; the surest ways come last."""
+def next_steps(
+    agent: str, depth: int, keywords: Sequence[str], relations: Sequence[str], farther: int
+) -> str:
+    """Return advice for reaching memories that are out of reach; the surest ways come last.
+
+    ``farther``: a depth that may reach them, if no relations are named.
+    """
     ways = ["without --relation"] if relations else []
-    ways += [f"--depth {min(depth + 2, _DEEPEST)}"] if depth < _DEEPEST else []
+    ways += [f"--depth {farther}"] if depth < farther <= _DEEPEST else []
     ways += [
         f"`memci memory focus NAME --agent {agent}`, which sets the focus near it",
         f'`memci search "{" ".join(keywords)}" --agent {agent}`, which searches all sources',

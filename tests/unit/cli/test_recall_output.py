@@ -56,14 +56,14 @@ def test_results_are_separated_by_empty_lines(capsys: pytest.CaptureFixture[str]
 
 
 def test_next_steps_name_the_options_that_reach_farther() -> None:
-    steps = next_steps("ann", 2, ["sea", "lion"], [])
+    steps = next_steps("ann", 2, ["sea", "lion"], [], 4)
     assert steps == (
         "try --depth 4, or `memci memory focus NAME --agent ann`, which sets the focus near it,"
         ' or `memci search "sea lion" --agent ann`, which searches all sources'
     )
-    assert "--depth 10," in next_steps("ann", 9, ["sea"], [])
-    assert "--depth" not in next_steps("ann", 10, ["sea"], [])
-    assert next_steps("ann", 2, ["sea"], ["is"]).startswith("try without --relation, or --depth 4")
+    assert "--depth 10," in next_steps("ann", 9, ["sea"], [], 10)
+    assert "--depth" not in next_steps("ann", 10, ["sea"], [], 12)
+    assert next_steps("ann", 2, ["sea"], ["is"], 4).startswith("try without --relation, or --depth 4")
 
 
 def test_a_given_reason_replaces_the_general_one(capsys: pytest.CaptureFixture[str]):
