@@ -63,7 +63,9 @@ def test_next_steps_name_the_options_that_reach_farther() -> None:
     )
     assert "--depth 10," in next_steps("ann", 9, ["sea"], [], 10)
     assert "--depth" not in next_steps("ann", 10, ["sea"], [], 12)
-    assert next_steps("ann", 2, ["sea"], ["is"], 4).startswith("try without --relation, or --depth 4")
+    assert next_steps("ann", 2, ["sea"], ["is"], 4).startswith(
+        "try without --relation, or --depth 4"
+    )
 
 
 def test_a_given_reason_replaces_the_general_one(capsys: pytest.CaptureFixture[str]):
