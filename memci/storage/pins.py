@@ -1,13 +1,13 @@
 """Pinned texts in the database (R7)."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Row
 
-from memci.domain.memory.changed_facts import with_notes
+from memci.domain.memory.changed_facts import EndedParts, with_notes, without_ended
 from memci.domain.pages.automatic_pins import bound_to
 from memci.domain.pages.pins import Maker, Pin, PinKind
 from memci.message import Message
@@ -66,13 +66,17 @@ def read_pins(connection: Connection, agent_id: str, as_of: datetime | None = No
         if as_of is None or (message.said_at if message else row.created_at) <= as_of
     ]
     known = ended_parts(connection, agent_id, set(messages), as_of) if messages else []
-    pins = [
-        replace(each, text=with_notes(each.text, {each.message_seq}, known))
-        if each.message_seq is not None and known
-        else each
-        for each in pins
-    ]
+    pins = [_noted(each, known) for each in pins]
     return Pins(pins, rows[-1].number if rows else 0)
+
+
+def _noted(pin: Pin, known: Sequence[EndedParts]) -> Pin:
+    own = [each for each in known if pin.message_seq in each.seqs]
+    if not own:
+        return pin
+    left = without_ended(pin.text, [part for each in own for part in each.parts])
+    noted = with_notes(pin.text, [pin.message_seq or 0], own)
+    return replace(pin, text=noted, is_over=not left)
 
 
 def refused_pins(connection: Connection, agent_id: str) -> list[Pin]:

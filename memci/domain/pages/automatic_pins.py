@@ -34,11 +34,12 @@ def pinned(
     """Return the changes by findings, the oldest first; ``present``: the pins before.
 
     Not pinned are the words of ``refused`` findings, whose pins were removed, and words that the
-    same users see already. No user sees more findings, pins or tokens than the rules allow: the
-    oldest finding is removed, and no other pin. A newer finding of the same speaker with a
-    different decision on the same matter also replaces a finding, in any order of discovery.
+    same users see already. Findings that hold no more are removed. No user sees more findings, pins
+    or tokens than the rules allow: the oldest finding is removed, and no other pin. A newer finding
+    of the same speaker with a different decision on the same matter also replaces a finding, in any
+    order of discovery.
     """
-    pins = list(present)
+    pins = [each for each in present if not (each.is_over and each.by == Maker.DETECTOR)]
     added: list[Pin] = []
     for each in found:
         overtaken = any(_replaces(known, each) for known in pins)

@@ -46,6 +46,7 @@ class Pin:
     message_text: str | None = field(default=None, compare=False, repr=False)
     speaker: str | None = field(default=None, compare=False)
     message_session: str | None = field(default=None, compare=False)
+    is_over: bool = field(default=False, compare=False)  # all of it holds no more (R6)
 
 
 def pin_pieces(pins: Sequence[Pin], labels: Labels, mark: str = "#") -> list[str]:

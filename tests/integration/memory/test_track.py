@@ -288,3 +288,19 @@ def test_a_plan_belongs_to_the_user_of_the_session_at_that_time(ada, tracking):
     assert tracking.run()["plans"] == 1
     (plan,) = ada.rows("SELECT user_id FROM plan WHERE agent_id = %s")
     assert plan.user_id == "ann"
+
+
+def test_a_pin_that_is_over_gives_way_at_the_next_finding(ada, tracking):
+    ada.say(f"Hi! {TABLES}")
+    tracking.run()
+    ada.execute(
+        "INSERT INTO ended_fact (agent_id, node_id, replaced_by, told_by, seqs, parts, until)"
+        " VALUES (%s, 1, 1, 1, '{1}', ARRAY[%s], now())",
+        TABLES.rstrip("."),
+    )
+    (pin,) = tracking.pins()
+    assert pin.is_over
+    assert "(until " in pin.text
+    ada.say(NEVER)
+    tracking.run()
+    assert [each.text for each in tracking.pins()] == [NEVER]

@@ -100,6 +100,13 @@ def test_a_superseded_pin_is_taken_down_and_reported():
     assert (done.added, done.taken_down) == ((pin(2, "Our budget is $6,200 now."),), (1,))
 
 
+def test_a_finding_that_is_over_gives_its_place_to_a_new_one():
+    over = replace(pin(1, "I prefer tea (until 2026-01-02)."), is_over=True)
+    pinned_by_agent = replace(over, number=2, by=Maker.AGENT)
+    done = pinned_with([over, pinned_by_agent], [pin(3, "I prefer window seats.")])
+    assert ([each.number for each in done.added], done.taken_down) == ([3], (1,))
+
+
 @pytest.mark.parametrize(
     "older",
     [
