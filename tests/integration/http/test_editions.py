@@ -155,7 +155,7 @@ def test_restore_focus_and_rebuild_on_the_command_line(server: Served, memory: A
         memory.rebuilt()
     far = run("recall", "ferry", "--depth", "0", "--agent", agent, settings=settings)
     assert "farther than --depth 0" in far.stdout
-    assert "try --depth 2, or `memci memory focus NAME" in far.stderr
+    assert "try --depth 1, or `memci memory focus NAME" in far.stderr
     others = run("recall", "ferry", "--user", "x", "--session", "y", "-a", agent, settings=settings)
     assert others.returncode == 0, others.stderr
     assert TEXTS[1] not in others.stdout
