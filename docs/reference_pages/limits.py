@@ -66,7 +66,7 @@ def _tables() -> Mapping[str, tuple[tuple[str, str, str, str], ...]]:
 
 
 def _requests() -> tuple[tuple[str, str, str, str], ...]:
-    slow = f"{protocol.HEAD_S:g} s for the head; {protocol.BODY_S:g} s for the body, and more by its size"
+    slow = f"{protocol.HEAD_S:g} s for a head, {protocol.BODY_S:g} s or more for a body"
     return (
         ("head", _bytes(protocol.HEAD_BYTES), "–", _refusal(protocol.TOO_LARGE)),
         (
@@ -92,7 +92,7 @@ def _requests() -> tuple[tuple[str, str, str, str], ...]:
 
 def _messages() -> tuple[tuple[str, str, str, str], ...]:
     limits = AppendLimits(_default("http_max_request_bytes"))
-    dead = "dead letter; the lane goes on, unless `MEMCI_QUEUE_ON_DEAD=halt`"
+    dead = "dead letter"
     return (
         ("messages in a request", str(limits.messages), "–", _too_large()),
         (
@@ -215,7 +215,7 @@ def _files() -> tuple[tuple[str, str, str, str], ...]:
 
 
 def _times() -> tuple[tuple[str, str, str, str], ...]:
-    again = "the process is started again; the job begins again, and is dead after three processes"
+    again = "a new process begins it again; after three it is dead"
     return (
         ("a job, beside its models", f"{JOB_S:g} s of a processor", "–", again),
         (
@@ -280,7 +280,9 @@ def _problem(error: type[errors.MemciError]) -> str:
 
 
 def _refusal(problem: problems.Problem) -> str:
-    return f"{problem.status} `{problem.type.removeprefix(problems.TYPE_PREFIX)}`, and the connection ends"
+    return (
+        f"{problem.status} `{problem.type.removeprefix(problems.TYPE_PREFIX)}`, connection closed"
+    )
 
 
 def _too_large() -> str:
