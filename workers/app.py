@@ -8,6 +8,7 @@ import json
 import logging
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import structlog
@@ -16,6 +17,7 @@ from celery.utils.threads import bound_open_broker_sockets
 from celery.worker.consumer import consumer
 from celery.worker.consumer.consumer import COLLECT_SOCKET_TIMEOUT, Consumer
 from celery.worker.request import Request
+from kombu import Connection
 
 from beat_schedule import beat_schedule
 from memci.broker.app import BROKER_ERRORS, make_app
@@ -101,6 +103,10 @@ class QuietTask(Task):  # type: ignore[misc]
             raise MemciError("the worker failed; its log says why") from None
 
 
+# Seconds between two tries to reach the broker: a short outage of it stays a short one of ours.
+_TRIES = {"interval_start": 0.5, "interval_step": 0.5, "interval_max": 2}
+
+
 class LastingConsumer(Consumer):  # type: ignore[misc]
     """A consumer that survives a crash of Redis while a task runs, and messages without an id."""
 
@@ -121,6 +127,11 @@ class LastingConsumer(Consumer):  # type: ignore[misc]
                 message.reject_log_error(consumer.logger, self.connection_errors)
 
         return tolerant
+
+    def ensure_connected(self, conn: Connection) -> Connection:
+        """Return the connection when it is open; Celery would pause for up to 30 seconds."""
+        conn.ensure_connection = partial(conn.ensure_connection, **_TRIES)
+        return super().ensure_connected(conn)
 
     def on_connection_error_after_connected(self, exc: Exception) -> None:
         """Close the channel of tasks, then the connection.
