@@ -51,8 +51,9 @@ def _without_message(record: logging.LogRecord) -> bool:
 def quiet_logs() -> None:
     """Keep Celery from logging the content of messages, at every level."""
     logging.getLogger(consumer.__name__).addFilter(_without_message)
-    # At the level "debug", pools log arguments.
-    logging.getLogger("celery.concurrency").setLevel(logging.INFO)
+    # At the level "debug", pools log arguments; "celery.pool" is the logger of all of them.
+    for name in ("celery.pool", "celery.concurrency"):
+        logging.getLogger(name).setLevel(logging.INFO)
 
 
 class QuietRequest(Request):  # type: ignore[misc]
