@@ -14,6 +14,7 @@ from typing import Any
 from benchmarks.sentences import conversation
 
 NOW, NEVER = "now", "never"
+OVER_BUDGET = "contexts over budget"
 
 
 @dataclass
@@ -70,7 +71,7 @@ class Ledger:
     answers: Counter[tuple[str, str]] = field(default_factory=Counter)  # by kind and status
     successes: dict[str, list[Success]] = field(default_factory=lambda: {"accept": [], "read": []})
     broken: list[str] = field(default_factory=list)  # laws, with what broke them
-    counts: Counter[str] = field(default_factory=Counter)
+    counts: Counter[str] = field(default_factory=lambda: Counter({OVER_BUDGET: 0}))
     _lock: Lock = field(default_factory=Lock)
 
     def stream(self, agent: str, name: str, remember: str) -> Stream:

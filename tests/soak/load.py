@@ -23,7 +23,7 @@ from memci.domain.token_counts import LIST_OVERHEAD, Utterance
 from memci.errors import ConfigurationError
 from memci.message import Role
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter
-from tests.soak.ledger import NEVER, NOW, Ledger, Stream
+from tests.soak.ledger import NEVER, NOW, OVER_BUDGET, Ledger, Stream
 from tests.soak.stack import Stack
 
 QUIET, NOISY = "quiet", "noisy"
@@ -110,9 +110,7 @@ class Load:
     def _noisy(self, rng: random.Random) -> None:
         """One agent that always has a backlog."""
         stream = self.ledger.stream(NOISY, "http", NOW)
-        query = (
-            "SELECT count(*) FROM message WHERE agent_id = 'noisy' AND memory_state = 'pending'"
-        )
+        query = "SELECT count(*) FROM message WHERE agent_id = 'noisy' AND memory_state = 'pending'"
         with self._producer(rng) as http:
             while not self.stopping.is_set():
                 waiting = self._ask(query)
@@ -165,7 +163,7 @@ class Load:
                     self.ledger.add("contexts")
                     if max(tokens, answer["tokens"]) > budget:
                         self.ledger.breaks(f"over budget: {tokens} tokens of {budget}")
-                        self.ledger.add("over budget")
+                        self.ledger.add(OVER_BUDGET)
 
     def _celery(self, rng: random.Random) -> None:
         CeleryProducer(self, rng).run()
