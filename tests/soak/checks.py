@@ -130,7 +130,7 @@ def check_stored(stack: Stack, ledger: Ledger) -> Found:
     for agent, streams in agents.items():
         values = {"agent": agent}
         creations = dict(stack.rows(_CREATIONS, values))
-        rows = [Row(*row, creations.get(row[0], 0)) for row in stack.rows(_STORED, values)]
+        rows = [Row._make((*row, creations.get(row[0], 0))) for row in stack.rows(_STORED, values)]
         its = check_agent(streams, rows)
         for counters in stack.rows(_COUNTERS, values):
             if counters != (len(rows), len(rows)):

@@ -46,6 +46,7 @@ class Faults:
     made: list[Fault] = field(default_factory=list)
     # When the broker may have lost data.
     data_faults: list[float] = field(default_factory=list)
+    ended: list[str] = field(default_factory=list)  # what `memci up` said when it ended by itself
     _due: list[tuple[float, Callable[[], object]]] = field(default_factory=list)
 
     def run(self, seconds: float, period_s: float) -> None:
@@ -71,10 +72,16 @@ class Faults:
         """Note that the broker's data may be lost from now on."""
         self.data_faults.append(time.time())
 
+    def look(self) -> None:
+        """Do as the init system of a machine: start `memci up` again if it has ended."""
+        if said := self.stack.revive():
+            self.ended.append(said)
+
     def _wait(self, seconds: float) -> None:
         ends = time.monotonic() + seconds
         while (now := time.monotonic()) < ends:
             self._end([each for each in self._due if each[0] <= now])
+            self.look()
             time.sleep(min(0.1, ends - now))
 
     def _end(self, due: list[tuple[float, Callable[[], object]]]) -> None:

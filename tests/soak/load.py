@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from itertools import count
 from threading import Event, Thread
 from typing import Any
 from uuid import UUID
@@ -30,10 +31,11 @@ QUIET, NOISY = "quiet", "noisy"
 _TIMEOUT_S = 60.0
 _LONGEST_PAUSE_S = 3.0
 _DOUBLED, _DELAYED = 0.1, 0.05  # shares of the requests
-_BULK_BATCH, _BULK_AGENT = 250, 10_000  # messages
+_LARGEST_BATCH, _BULK_AGENT = 500, 10_000  # messages
 _CHATS, _CHAT_AGENT = 8, 400  # agents at a time, messages of each
-_BACKLOG = 400  # messages of the noisy agent that wait
-_QUIET_EVERY_S = 5.0
+_HTTP_SHARE = 0.6  # of the messages to these; Celery producers send the others
+_NOISY, _QUIET = (150, 15.0), (1, 5.0)  # messages at once, and seconds between
+_CONTEXTS = 0.7  # of the reads
 _WINDOW = 4  # tasks of a Celery producer that are not stored yet
 _SLOW_S = 120.0
 
@@ -84,46 +86,44 @@ class Load:
             raise
 
     def _bulk(self, rng: random.Random) -> None:
-        """Messages that are stored and indexed; another agent after some thousands."""
+        """Messages that are stored and indexed, of one agent after another."""
         with self._producer(rng) as http:
-            number = 0
+            streams = self._in_turn(rng, "bulk", "http", NEVER, at_once=1, each=_BULK_AGENT)
             while not self.stopping.is_set():
-                stream = self.ledger.stream(f"bulk-{number}", "http", NEVER)
-                number += 1
-                while stream.sent < _BULK_AGENT and not self.stopping.is_set():
-                    http.send(stream, size := rng.randint(1, 2 * _BULK_BATCH - 1))
-                    self.stopping.wait(size / self.rates.bulk)
+                http.send(next(streams), size := rng.randint(1, _LARGEST_BATCH))
+                self.stopping.wait(size / self.rates.bulk)
 
     def _chat(self, rng: random.Random) -> None:
         """Messages that become memories, of several agents at a time."""
         with self._producer(rng) as http:
-            streams: list[Stream] = []
-            number = 0
+            streams = self._in_turn(rng, "chat", "http", NOW, at_once=_CHATS, each=_CHAT_AGENT)
             while not self.stopping.is_set():
-                streams = [each for each in streams if each.sent < _CHAT_AGENT]
-                while len(streams) < _CHATS:
-                    streams.append(self.ledger.stream(f"chat-{number}", "http", NOW))
-                    number += 1
-                http.send(rng.choice(streams), size := rng.randint(1, 15))
-                self.stopping.wait(size / (self.rates.chat * 0.6))
+                http.send(next(streams), size := rng.randint(1, 15))
+                self.stopping.wait(size / (self.rates.chat * _HTTP_SHARE))
+
+    def _one_agent(self, rng: random.Random, agent: str, size: int, every_s: float) -> None:
+        """Messages of one agent, which become memories."""
+        stream = self.ledger.stream(agent, "http", NOW)
+        with self._producer(rng) as http:
+            while not self.stopping.wait(every_s):
+                http.send(stream, size)
 
     def _noisy(self, rng: random.Random) -> None:
-        """One agent that always has a backlog."""
-        stream = self.ledger.stream(NOISY, "http", NOW)
-        query = "SELECT count(*) FROM message WHERE agent_id = 'noisy' AND memory_state = 'pending'"
-        with self._producer(rng) as http:
-            while not self.stopping.is_set():
-                waiting = self._ask(query)
-                if waiting is not None and waiting[0][0] < _BACKLOG:
-                    http.send(stream, 50)
-                self.stopping.wait(1.0)
+        self._one_agent(rng, NOISY, *_NOISY)
 
     def _quiet(self, rng: random.Random) -> None:
-        """One agent whose messages must not wait for those of the noisy one."""
-        stream = self.ledger.stream(QUIET, "http", NOW)
-        with self._producer(rng) as http:
-            while not self.stopping.wait(_QUIET_EVERY_S):
-                http.send(stream, 1)
+        self._one_agent(rng, QUIET, *_QUIET)
+
+    def _in_turn(
+        self, rng: random.Random, prefix: str, name: str, remember: str, *, at_once: int, each: int
+    ) -> Iterator[Stream]:
+        """Yield streams by chance, some at a time; a new agent for each that is complete."""
+        streams: list[Stream] = []
+        for number in count():
+            streams.append(self.ledger.stream(f"{prefix}-{number}", name, remember))
+            while len(streams) == at_once:
+                yield rng.choice(streams)
+                streams = [stream for stream in streams if stream.sent < each]
 
     @contextmanager
     def _producer(self, rng: random.Random) -> Iterator[HttpProducer]:
@@ -132,38 +132,29 @@ class Load:
             yield producer
             producer.send_delayed(all_of_them=True)
 
-    def _ask(self, query: str, values: dict[str, Any] | None = None) -> list[Any] | None:
-        """Return rows; None while the database does not answer."""
-        try:
-            return self.stack.rows(query, values)
-        except (psycopg.Error, ConfigurationError):
-            return None
-
     def _read(self, rng: random.Random) -> None:
         """Contexts and searches; a context must keep its budget, counted anew."""
-        count = OfflineTokenCounter().count
+        count_tokens = OfflineTokenCounter().count
         with httpx.Client(base_url=self.stack.url, timeout=_TIMEOUT_S) as client:
             while not self.stopping.wait(rng.uniform(0.1, 1.0)):
-                streams = list(self.ledger.streams)
-                if not streams:
+                agents = [each.agent for each in list(self.ledger.streams) if each.acknowledged]
+                if not agents:
                     continue
-                stream = rng.choice(streams)
                 question = f"What about {rng.choice(('the visa form', 'Lisbon', 'Sensor 7'))}?"
-                budget = rng.choice((64, 300, 1000, 4000))
-                body = {"query": question, "budget_tokens": budget}
-                use = "context" if rng.random() < 0.7 else "search"
-                if not stream.acknowledged:
-                    continue  # such an agent may not exist
-                answer = ask(self.ledger, client, "read", f"/v1/agents/{stream.agent}/{use}", body)
-                if answer is not None and use == "context":
-                    tokens = LIST_OVERHEAD + sum(
-                        Utterance(Role(each["role"]), each.get("content")).tokens(count)
-                        for each in answer["messages"]
-                    )
-                    self.ledger.add("contexts")
-                    if max(tokens, answer["tokens"]) > budget:
-                        self.ledger.breaks(f"over budget: {tokens} tokens of {budget}")
-                        self.ledger.add(OVER_BUDGET)
+                agent, budget = rng.choice(agents), rng.choice((64, 300, 1000, 4000))
+                use = "context" if rng.random() < _CONTEXTS else "search"
+                body = {"query": question} | ({"budget_tokens": budget} if use == "context" else {})
+                answer = ask(self.ledger, client, "read", f"/v1/agents/{agent}/{use}", body)
+                if answer is None or use == "search":
+                    continue
+                self.ledger.add("contexts")
+                tokens = LIST_OVERHEAD + sum(
+                    Utterance(Role(each["role"]), each.get("content")).tokens(count_tokens)
+                    for each in answer["messages"]
+                )
+                if max(tokens, answer["tokens"]) > budget:
+                    self.ledger.add(OVER_BUDGET)
+                    self.ledger.breaks(f"over budget: {tokens} tokens of {budget}")
 
     def _celery(self, rng: random.Random) -> None:
         CeleryProducer(self, rng).run()
@@ -248,22 +239,20 @@ class CeleryProducer:
 
     def run(self) -> None:
         """Send until stopped, then until everything is stored."""
-        streams: list[Stream] = []
-        number, looked_at = 0, 0.0
+        streams = self.load._in_turn(
+            self.rng, "chat", "celery", NOW, at_once=_CHATS, each=_CHAT_AGENT
+        )
+        looked_at = 0.0
         while not self.load.stopping.is_set() or self.waiting:
             if time.monotonic() > looked_at + 1:
                 self._look()
                 looked_at = time.monotonic()
-            streams = [each for each in streams if each.sent < _CHAT_AGENT]
-            while len(streams) < _CHATS:
-                streams.append(self.ledger.stream(f"chat-{number}", "celery", NOW))
-                number += 1
-            stream = self.rng.choice(streams)
+            stream = next(streams)
             busy = sum(each.stream is stream for each in self.waiting.values()) >= _WINDOW
             size = self.rng.randint(1, 8)
             if not busy and not self.load.stopping.is_set():
                 self._send_next(stream, size)
-            time.sleep(size / (self.load.rates.chat * 0.4))
+            time.sleep(size / (self.load.rates.chat * (1 - _HTTP_SHARE)))
 
     def _send_next(self, stream: Stream, size: int) -> None:
         first = stream.sent
@@ -295,19 +284,17 @@ class CeleryProducer:
     def _look(self) -> None:
         """Take tasks that are stored off the list; send those that the broker lost anew."""
         empty = self._empty_queues()
-        rows = self.load._ask(
-            "SELECT id FROM job WHERE id = ANY(%(ids)s)", {"ids": list(self.waiting)}
-        )
-        if rows is None:
+        values = {"ids": list(self.waiting)}
+        try:
+            rows = self.load.stack.rows("SELECT id FROM job WHERE id = ANY(%(ids)s)", values)
+        except (psycopg.Error, ConfigurationError):
             return
         for (task_id,) in rows:
-            self._stored(self.waiting.pop(task_id))
+            task = self.waiting.pop(task_id)
+            task.stream.acknowledged += len(task.numbers)
         for task_id, task in list(self.waiting.items()):
             if task.stream.agent in empty or time.time() - task.sent_at > _SLOW_S:
                 self._lost(task_id, task, gone=task.stream.agent in empty)
-
-    def _stored(self, task: _Task) -> None:
-        task.stream.acknowledged += len(task.numbers)
 
     def _lost(self, task_id: UUID, task: _Task, *, gone: bool) -> None:
         if gone and not any(at > task.sent_at - 1 for at in self.load.data_faults):

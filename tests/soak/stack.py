@@ -62,6 +62,15 @@ class Stack:
         output = self.folder / f"up-{self._starts}.log"
         self._up = self._open.enter_context(up(self.data_dir, output, **self.settings))
 
+    def revive(self) -> str | None:
+        """Start `memci up` again if it has ended by itself; return what it said last."""
+        assert self._up is not None
+        if self._up.process.poll() is None:
+            return None
+        said = self._up.log_text.splitlines()[-1:]
+        self.start()
+        return f"memci up: {''.join(said)}"
+
     def kill(self) -> None:
         """Kill `memci up`, and with it all parts; its servers go on."""
         assert self._up is not None
