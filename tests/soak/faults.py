@@ -19,6 +19,7 @@ from memci.embedded.server import Server, ServerProcess
 from memci.errors import ConfigurationError
 from tests.soak.stack import FORK_SERVER, PARTS, Stack
 
+_SOON_S = 0.2
 _FREEZE_S = (0.5, 8.0)
 _DISK_FULL_S = (2.0, 8.0)
 _SMALL_DISK = 16 << 30  # a larger file system is not the soak's own
@@ -56,11 +57,13 @@ class Faults:
         ends = time.monotonic() + seconds
         try:
             while time.monotonic() < ends:
-                self._wait(self.rng.uniform(0.5, 1.5) * period_s)
                 (kind,) = self.rng.choices(names, weights)
                 at = time.time()
-                if kinds[kind][1](self):
+                if kinds[kind][1](self):  # else there is nothing to break at the moment
                     self.made.append(Fault(kind, at))
+                    self._wait(self.rng.uniform(0.5, 1.5) * period_s)
+                else:
+                    self._wait(_SOON_S)
         finally:
             self._end_all()
 

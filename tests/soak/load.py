@@ -18,12 +18,13 @@ import psycopg
 import redis
 
 from memci.broker.app import BROKER_ERRORS, make_producer
-from memci.broker.names import CREATE_TASK, agent_queue_name, queue
+from memci.broker.names import ANNOUNCE_QUEUE, CREATE_TASK
 from memci.broker.redis_queues import RedisAgentQueues
 from memci.domain.token_counts import LIST_OVERHEAD, Utterance
 from memci.errors import ConfigurationError
 from memci.message import Role
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter
+from tests.rabbitmq.documented import agent_queue
 from tests.soak.ledger import NEVER, NOW, OVER_BUDGET, Ledger, Stream
 from tests.soak.stack import Stack
 
@@ -268,18 +269,29 @@ class CeleryProducer:
     def _send(self, task_id: UUID, task: _Task) -> None:
         """Send a task until the broker takes it."""
         task.sent_at = task.sent_at or time.time()
-        name = queue(agent_queue_name(task.stream.agent))
+        agent = task.stream.agent
         while True:
             try:
                 self.app.send_task(
-                    CREATE_TASK, kwargs=task.arguments, queue=name, task_id=str(task_id)
+                    CREATE_TASK,
+                    kwargs=task.arguments,
+                    queue=agent_queue(agent),
+                    task_id=str(task_id),
                 )
+                if not self.load.stack.has_redis:
+                    self._announce(agent)
             except BROKER_ERRORS as error:
                 self.ledger.unanswered("celery", error)
                 time.sleep(self.rng.uniform(0.1, _LONGEST_PAUSE_S))
             else:
                 self.ledger.answers["celery", "sent"] += 1
                 return
+
+    def _announce(self, agent: str) -> None:
+        """Tell memci of a queue, which it cannot list on RabbitMQ."""
+        with self.app.producer_or_acquire() as producer:
+            producer.publish(agent, exchange="", routing_key=ANNOUNCE_QUEUE,
+                             content_type="text/plain", content_encoding="utf-8")  # fmt: skip
 
     def _look(self) -> None:
         """Take tasks that are stored off the list; send those that the broker lost anew."""
