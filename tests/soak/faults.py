@@ -99,25 +99,27 @@ class Faults:
 def kinds_of(stack: Stack) -> dict[str, tuple[int, Make]]:
     """Return the kinds of faults, each with its weight and how it is made."""
     main = [each for each in PARTS if each not in {"beat", "flower"}]
+    postgres, redis_ = stack.servers.postgres, stack.servers.redis
     found: dict[str, tuple[int, Make]] = {
-        **{f"kill {each}": (2 if each in main else 1, _signals(each, "kill")) for each in PARTS},
-        **{f"freeze {each}": (1, _signals(each, "freeze")) for each in main},
-        **{f"restart {each}": (1, _signals(each, "restart")) for each in ("api", "lane")},
+        **{f"kill {each}": (6 if each in main else 3, _signals(each, "kill")) for each in PARTS},
+        **{f"freeze {each}": (3, _signals(each, "freeze")) for each in main},
+        **{f"restart {each}": (3, _signals(each, "restart")) for each in ("api", "lane")},
+        "kill postgres": (6, _kill_postgres),
+        "freeze postgres": (3, lambda faults: _freeze_server(faults, postgres)),
+        "cut connections to postgres": (9, _cut_postgres),
+        # Everything starts anew after these, which takes long.
         "kill the process that forks": (1, _signals(FORK_SERVER, "kill")),
         "kill memci up": (1, _kill_up),
-        "kill postgres": (2, _kill_postgres),
-        "freeze postgres": (1, lambda faults: _freeze_server(faults, stack.servers.postgres)),
-        "cut connections to postgres": (3, _cut_postgres),
     }
     if stack.has_redis:
         found |= {
-            "flush redis": (2, _flush_redis),
-            "kill redis": (2, _kill_redis),
-            "freeze redis": (1, lambda faults: _freeze_server(faults, stack.servers.redis)),
-            "cut connections to redis": (3, _cut_redis),
+            "flush redis": (6, _flush_redis),
+            "kill redis": (6, _kill_redis),
+            "freeze redis": (3, lambda faults: _freeze_server(faults, redis_)),
+            "cut connections to redis": (9, _cut_redis),
         }
     if shutil.disk_usage(stack.folder).total <= _SMALL_DISK:
-        found["full disk"] = (2, _fill_disk)
+        found["full disk"] = (6, _fill_disk)
     return found
 
 

@@ -25,6 +25,7 @@ from tests.support.command_line import Up, up
 PARTS = tuple(local_parts(2))
 # The process that forks the parts.
 FORK_SERVER = "start"
+READY = "memci is ready at"
 _READY_S = 180.0
 _STOP_S = 120.0
 
@@ -65,11 +66,11 @@ class Stack:
     def revive(self) -> str | None:
         """Start `memci up` again if it has ended by itself; return what it said last."""
         assert self._up is not None
-        if self._up.process.poll() is None:
+        if not self._ended():
             return None
-        said = self._up.log_text.splitlines()[-1:]
+        said, was_ready = self._up.log_text.splitlines()[-1:], READY in self._up.log_text
         self.start()
-        return f"memci up: {''.join(said)}"
+        return f"memci up, {'ready' if was_ready else 'starting'}: {''.join(said)}"
 
     def kill(self) -> None:
         """Kill `memci up`, and with it all parts; its servers go on."""
@@ -89,7 +90,7 @@ class Stack:
 
     def stop(self) -> None:
         """Stop all: as Ctrl-C does, or else by force."""
-        if self._up is not None and self._up.process.poll() is None:
+        if self._up is not None and not self._ended():
             self._up.interrupt()
             wait_until(self._ended, "memci up has ended", timeout_s=_STOP_S)
 
