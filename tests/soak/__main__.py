@@ -7,15 +7,17 @@ import random
 import sys
 import time
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
+import httpx
 import psycopg
 import redis
 
 from benchmarks.compare import say
 from memci.broker.redis_queues import RedisAgentQueues
 from memci.errors import ConfigurationError
+from memci.queue.lane_control import WORKER_LOST
 from tests.soak.checks import OPEN_LANES, check_stored
 from tests.soak.faults import Faults
 from tests.soak.ledger import Ledger, Success
@@ -32,6 +34,7 @@ _LAGS = """
 SELECT extract(epoch FROM finished_at - created_at)::float8 FROM job
  WHERE agent_id = %(agent)s AND kind = 'memci.memory.create' AND state = 'done'
 """
+_LOST = "SELECT agent_id, id FROM job WHERE state = 'dead' AND last_error LIKE %(why)s"
 _LOOK_EVERY_S = 2.0
 
 
@@ -62,9 +65,9 @@ def _run(stack: Stack, given: argparse.Namespace) -> Outcome:
     with load.running():
         faults.run(given.minutes * 60, given.period)
         say(f"{len(faults.made)} faults; waiting until all is acknowledged and the lanes are empty")
-    ledger.add("starts of memci up that ended", len(faults.ended))
     began = time.monotonic()
-    stuck = _drain(stack, faults, given.drain_minutes * 60)
+    stuck = _drain(stack, faults, ledger, given.drain_minutes * 60)
+    ledger.add("starts of memci up that ended", len(faults.ended))
     lags = [lag for (lag,) in stack.rows(_LAGS, {"agent": QUIET})]
     if lags and max(lags) > given.quiet_lag:
         ledger.breaks(f"the quiet agent waited {max(lags):.0f} s, more than {given.quiet_lag:g} s")
@@ -80,21 +83,30 @@ def _run(stack: Stack, given: argparse.Namespace) -> Outcome:
         stuck,
         # A server that dies while `memci up` starts ends that start, with a reason.
         [
-            *(each for each in faults.ended if "ready" in each),
+            *(each for each in faults.ended if each.startswith("memci up, ready")),
             *stack.log_lines("exited with code 1"),
             *stack.log_lines("does not start"),
         ],
     )
 
 
-def _drain(stack: Stack, faults: Faults, limit_s: float) -> list[str]:
+def _drain(stack: Stack, faults: Faults, ledger: Ledger, limit_s: float) -> list[str]:
     """Wait until no lane has work or a lease; return those that still have."""
     ends = time.monotonic() + limit_s
     while (left := _open_lanes(stack)) and time.monotonic() < ends:
         faults.look()
         stack.hurry()
+        _replay_lost(stack, ledger)
         time.sleep(_LOOK_EVERY_S)
     return left
+
+
+def _replay_lost(stack: Stack, ledger: Ledger) -> None:
+    """Do as an operator: run jobs again whose process was killed in all of their three starts."""
+    with suppress(psycopg.Error, ConfigurationError, httpx.TransportError):
+        for agent, job in stack.rows(_LOST, {"why": f"{WORKER_LOST}%"}):
+            answer = httpx.post(f"{stack.url}/v1/agents/{agent}/jobs/{job}/replay")
+            ledger.add("jobs replayed whose process was killed three times", answer.is_success)
 
 
 def _open_lanes(stack: Stack) -> list[str]:

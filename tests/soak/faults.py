@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Literal
 
 import psycopg
@@ -61,6 +62,7 @@ class Faults:
                 at = time.time()
                 if kinds[kind][1](self):  # else there is nothing to break at the moment
                     self.made.append(Fault(kind, at))
+                    self._log(f"{datetime.fromtimestamp(at, UTC):%H:%M:%S.%f} {kind}")
                     self._wait(self.rng.uniform(0.5, 1.5) * period_s)
                 else:
                     self._wait(_SOON_S)
@@ -74,6 +76,11 @@ class Faults:
     def loses_data(self) -> None:
         """Note that the broker's data may be lost from now on."""
         self.data_faults.append(time.time())
+
+    def _log(self, line: str) -> None:
+        """Write down when each fault was made, beside the logs of the parts."""
+        with (self.stack.folder / "faults.log").open("a") as log:
+            log.write(f"{line}\n")
 
     def look(self) -> None:
         """Do as the init system of a machine: start `memci up` again if it has ended."""
