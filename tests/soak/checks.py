@@ -133,8 +133,9 @@ def check_stored(stack: Stack, ledger: Ledger) -> Found:
         rows = [Row._make((*row, creations.get(row[0], 0))) for row in stack.rows(_STORED, values)]
         its = check_agent(streams, rows)
         for counters in stack.rows(_COUNTERS, values):
-            if counters != (len(rows), len(rows)):
-                its.note("doubled", f"{agent}: {len(rows)} messages are counted as {counters}")
+            actual = (len(rows), sum(row.indexed for row in rows))
+            if counters != actual:
+                its.note("doubled", f"{agent}: {actual} messages are counted as {counters}")
         found.add(its)
     (strangers,) = stack.rows(
         "SELECT count(*) FROM message WHERE NOT agent_id = ANY(%(agents)s)",

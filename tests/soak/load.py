@@ -39,6 +39,7 @@ _NOISY, _QUIET = (50, 5.0), (1, 5.0)  # messages at once, and seconds between
 _CONTEXTS = 0.7  # of the reads
 _WINDOW = 4  # tasks of a Celery producer that are not stored yet
 _SLOW_S = 120.0
+_LOOK_EVERY_S = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,24 +61,29 @@ class Load:
     # Since when the broker's data may have been lost, for each such fault.
     data_faults: list[float]
     stopping: Event = field(default_factory=Event)
+    threads: list[Thread] = field(default_factory=list)
 
-    @contextmanager
-    def running(self) -> Iterator[None]:
-        """Send during the block; at its end, wait until everything sent is acknowledged."""
+    def start(self) -> None:
+        """Begin to send."""
         loops = (self._bulk, self._chat, self._celery, self._noisy, self._quiet, self._read,
                  self._read)  # fmt: skip
-        threads = [
-            Thread(target=self._guarded, args=(loop, number), name=loop.__name__)
+        self.threads = [
+            Thread(target=self._guarded, args=(loop, number), name=loop.__name__, daemon=True)
             for number, loop in enumerate(loops)
         ]
-        for thread in threads:
+        for thread in self.threads:
             thread.start()
-        try:
-            yield
-        finally:
-            self.stopping.set()
-            for thread in threads:
-                thread.join()
+
+    def finish(self, look: Callable[[], None], limit_s: float) -> None:
+        """Stop, and wait until everything that was sent is acknowledged; ``look`` meanwhile."""
+        self.stopping.set()
+        ends = time.monotonic() + limit_s
+        while waiting := [each.name for each in self.threads if each.is_alive()]:
+            if time.monotonic() > ends:
+                self.ledger.breaks(f"no acknowledgement within {limit_s:g} s: {waiting}")
+                return
+            look()
+            time.sleep(_LOOK_EVERY_S)
 
     def _guarded(self, loop: Callable[[random.Random], None], number: int) -> None:
         try:
