@@ -126,7 +126,7 @@ def kinds_of(stack: Stack) -> dict[str, tuple[int, Make]]:
             "cut connections to redis": (9, _cut_redis),
         }
     if shutil.disk_usage(stack.folder).total <= _SMALL_DISK:
-        found["full disk"] = (6, _fill_disk)
+        found["full disk"] = (12, _fill_disk)
     return found
 
 
