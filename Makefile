@@ -10,7 +10,10 @@ VENV ?= .venv
 TORCH_INDEX ?=
 # Processes of `make test`. Tests also wait, so there may be more processes than cores.
 WORKERS ?= 3
-# Additional arguments for pytest, memci demo or the benchmarks.
+# Minutes of `make soak`, and the seed of its faults.
+MINUTES ?= 10
+SEED ?= 1
+# Additional arguments for pytest, memci demo, the benchmarks or the soak.
 ARGS ?=
 
 BIN := $(VENV)/bin
@@ -18,7 +21,7 @@ INSTALLED := $(VENV)/.installed
 # The pip of PYTHON installs into VENV, so ensurepip is not needed.
 PIP = $(PYTHON) -m pip --python $(BIN)/python --disable-pip-version-check
 
-.PHONY: help install demo up test test-long test-all check docs bench test-rabbitmq test-llm test-node lock clean
+.PHONY: help install demo up test test-long test-all check docs bench soak test-rabbitmq test-llm test-node lock clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -53,6 +56,9 @@ docs: $(INSTALLED)  ## Write docs/reference from the code
 
 bench: $(INSTALLED)  ## Run the benchmarks, and print ratios of one run
 	$(BIN)/python -m benchmarks $(ARGS)
+
+soak: $(INSTALLED)  ## Break memci by chance under load for MINUTES, from SEED; check that nothing is lost
+	$(BIN)/python -m tests.soak --minutes $(MINUTES) --seed $(SEED) $(ARGS)
 
 test-rabbitmq: $(INSTALLED)  ## Run the tests for RabbitMQ, on the server of MEMCI_TEST_RABBITMQ_URL
 	@test -n "$${MEMCI_TEST_RABBITMQ_URL:-}" || { \

@@ -81,7 +81,12 @@ def make_app(broker_url: str) -> Celery:
     app = _make(broker_url, _PATIENCE_S)
     if is_redis(broker_url):
         # On RabbitMQ the prefetch count does it, since acknowledgements come late.
-        app.conf.update(result_backend=broker_url, worker_disable_prefetch=True)
+        app.conf.update(
+            result_backend=broker_url,
+            worker_disable_prefetch=True,
+            # Else workers end when Redis refuses writes: full disk, no replica, failover.
+            broker_channel_error_retry=True,
+        )
     else:
         app.conf.update(result_backend="rpc://")
     return app

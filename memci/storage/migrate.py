@@ -12,7 +12,7 @@ from sqlalchemy.exc import ProgrammingError
 from sqlalchemy.pool import NullPool
 
 from memci.errors import ConfigurationError
-from memci.storage.session import DatabaseRole
+from memci.storage.session import DatabaseRole, own_errors
 
 # Upgrades of one database wait for each other on this advisory lock.
 _LOCK_KEY = 0x6D656D6369
@@ -20,8 +20,11 @@ _HERE = Path(__file__).parent / "migrations"
 
 
 def upgrade(database_url: str, revision: str = "head") -> None:
-    """Prepare the roles and run every migration up to ``revision``; idempotent."""
-    with _engine(database_url).begin() as connection:
+    """Prepare the roles and run every migration up to ``revision``; idempotent.
+
+    Raises ``DatabaseUnavailableError`` when the server does not answer, or goes away meanwhile.
+    """
+    with own_errors(), _engine(database_url).begin() as connection:
         _lock(connection)
         _prepare(connection)
         _as_owner(connection)
@@ -30,7 +33,7 @@ def upgrade(database_url: str, revision: str = "head") -> None:
 
 def downgrade(database_url: str, revision: str) -> None:
     """Revert migrations down to ``revision`` (``base``: all). Data of dropped tables is lost."""
-    with _engine(database_url).begin() as connection:
+    with own_errors(), _engine(database_url).begin() as connection:
         _lock(connection)
         _as_owner(connection)
         command.downgrade(_config(connection), revision)

@@ -155,7 +155,7 @@ class Database:
         """
         if not self._commits:
             raise TypeError("this statement cannot be rolled back: open a transaction")
-        with _own_errors():
+        with own_errors():
             driver, pooled = self._live_connection()
             try:
                 # Without BEGIN, all that is sent before the pipeline ends is one transaction.
@@ -190,7 +190,7 @@ class Database:
         snapshot: bool = False,
         enter: str = ENTER,
     ) -> Iterator[Connection]:
-        with _own_errors():
+        with own_errors():
             # Psycopg needs as much time for a member of an enumeration as for a statement.
             settings = (role.value, agent_id, "on" if durable else "off")
             connection = self._enter(enter, settings, snapshot=snapshot)
@@ -289,7 +289,7 @@ def is_cut(driver: psycopg.Connection | psycopg.AsyncConnection) -> bool:
 
 
 @contextmanager
-def _own_errors() -> Iterator[None]:
+def own_errors() -> Iterator[None]:
     """Turn errors of an unavailable server into our own, without SQL and address."""
     try:
         yield

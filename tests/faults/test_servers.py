@@ -80,6 +80,23 @@ def test_a_worker_with_a_job_survives_a_crash_of_the_broker(
 
 
 @pytest.mark.timeout(120)
+def test_workers_outlive_a_broker_that_refuses_writes(producer, fleet, client):
+    """As on a full disk; here it asks for a replica that it does not have."""
+    start_all(fleet)
+    client.config_set("min-replicas-to-write", 1)
+    try:
+        for worker in fleet.workers:
+            wait_until(lambda it=worker: "NOREPLICAS" in it.log_text, worker.name, timeout_s=30)
+        producer.append("a")
+    finally:
+        client.config_set("min-replicas-to-write", 0)
+    producer.append("b")
+    producer.wait_drained(["a", "b"], timeout_s=60)
+    assert [worker.process.poll() for worker in fleet.workers] == [None] * 4
+    assert producer.effects("a") == producer.effects("b") == [1]
+
+
+@pytest.mark.timeout(120)
 def test_jobs_go_on_after_a_restart_of_postgres(producer, fleet, own_servers):
     start_all(fleet)
     for _ in range(60):

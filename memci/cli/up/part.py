@@ -153,13 +153,18 @@ class Part:
         """Start the process in its own session, so that Ctrl-C does not reach it."""
         self._started_at, self._start_at = time.monotonic(), None
         self.state, self.note = State.STARTING, ""
-        descriptor = self.log.open()
+        self.pid, reason = None, "the process that starts it has ended"
         try:
-            self.pid = self._server.fork(self.name, self._command, self._environment, descriptor)
-        finally:
-            os.close(descriptor)
+            descriptor = self.log.open()
+            try:
+                command, environment = self._command, self._environment
+                self.pid = self._server.fork(self.name, command, environment, descriptor)
+            finally:
+                os.close(descriptor)
+        except OSError as error:  # such as a full disk
+            reason = str(error)
         if self.pid is None:
-            self._schedule_restart("the process that starts it has ended")
+            self._schedule_restart(reason)
 
     def check(self) -> bool:
         """Check the process, restart it when due; return True if the state has changed."""

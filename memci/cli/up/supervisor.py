@@ -47,8 +47,13 @@ class Board:
         self.say(f"{part.name:<9} {part.state:<10} {note_of(part)}".rstrip())
 
     def say(self, text: str) -> None:
-        """Print a line that stays."""
-        self._screen.print(Text(printable(text)), soft_wrap=True)
+        """Print a line that stays, unless the disk that it goes to is full."""
+        try:
+            self._screen.print(Text(printable(text)), soft_wrap=True)
+        except BrokenPipeError:
+            raise
+        except OSError:
+            pass
 
 
 def open_board(parts: Sequence[Part]) -> Board:
@@ -126,6 +131,7 @@ class Interrupts:
 
 
 _PERIOD_S = 0.1
+_AGAIN_S = 1.0  # until the next start of a server that did not start
 
 
 class Observer:
@@ -171,8 +177,11 @@ class Observer:
             self.news.put(f"{server.name} has died and is started again")
             try:
                 server.start()
-            except ConfigurationError as error:
-                self.news.put(str(error))
+            except Exception as error:  # noqa: BLE001 - a full disk, another death: it tries again
+                known = isinstance(error, ConfigurationError)
+                reason = str(error) if known else f"{type(error).__name__}: {error}"
+                self.news.put(f"{server.name} is started again in a moment: {reason}")
+                self._stop.wait(_AGAIN_S)
 
 
 _LOOK_EVERY_S = 0.1

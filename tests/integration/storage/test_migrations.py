@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from functools import partial
 
+import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import create_engine, inspect, text
 from sqlalchemy.pool import NullPool
 
+from memci.errors import DatabaseUnavailableError
 from memci.storage.migrate import current_revision, downgrade, head_revision, upgrade
 from memci.storage.schema import metadata
 from memci.storage.schema.network import EDITION_SCHEMA, EDITION_TABLES
@@ -34,6 +37,12 @@ def test_up_down_and_up_again(database_url):
             assert current_revision(connection) is None
             assert set(inspect(connection).get_table_names()) == {"alembic_version"}
     upgrade(database_url)
+
+
+@pytest.mark.parametrize("change", [upgrade, partial(downgrade, revision="base")])
+def test_a_server_that_does_not_answer_is_an_error_without_its_address(change):
+    with pytest.raises(DatabaseUnavailableError, match="The database does not answer"):
+        change("postgresql://memci@127.0.0.1:1/memci")
 
 
 def test_migrated_tables_match_the_code(database_url):

@@ -54,6 +54,16 @@ def test_a_part_that_exits_at_once_is_restarted_and_its_output_is_logged(part: P
     assert part.restarts == 1
 
 
+def test_a_part_whose_log_cannot_be_opened_is_started_again_later(tmp_path: Path, part: Part):
+    part.log.path = tmp_path / "not made yet" / "part.log"
+    part.start()
+    assert (part.pid, part.state) == (None, State.RESTARTING)
+    assert "No such file or directory" in part.note
+    part.log.path.parent.mkdir()
+    wait_until(part.check, "it is started again")
+    assert part.pid is not None
+
+
 def test_a_part_that_was_ready_and_exits_is_no_false_start(tmp_path: Path, server: ForkServer):
     part = Part("part", SERVING, environment(), PartLog(tmp_path / "log"), server)
     part.start()
