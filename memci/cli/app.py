@@ -54,6 +54,7 @@ app = typer.Typer(
 COMMANDS: tuple[Callable[..., Any], ...] = (
     services.up,
     services.demo,
+    services.sample,
     services.doctor,
     remember.remember,
     recall.recall,
@@ -63,7 +64,7 @@ COMMANDS: tuple[Callable[..., Any], ...] = (
     tools.tools,
     tools.mcp,
 )
-_WITHOUT_JSON = frozenset({services.up, services.demo, tools.tools, tools.mcp})
+_WITHOUT_JSON = frozenset({services.up, services.demo, services.sample, tools.tools, tools.mcp})
 GROUPS: dict[str, tuple[str, tuple[Callable[..., Any], ...]]] = {
     "agents": (
         "List, show, configure, pause, export and import agents.",
