@@ -70,9 +70,9 @@ class EraseRequest(Request):
     indexes and numbers that it found.
     """
 
-    message_ids: Annotated[tuple[ForeignId, ...], OneOrMany, _Many] | None = None
-    page_indexes: Annotated[tuple[Index, ...], OneOrMany, _Many] | None = None
-    pins: Annotated[tuple[PinNumber, ...], OneOrMany, _Many] | None = None
+    message_ids: Annotated[tuple[ForeignId, ...], _Many, OneOrMany] | None = None
+    page_indexes: Annotated[tuple[Index, ...], _Many, OneOrMany] | None = None
+    pins: Annotated[tuple[PinNumber, ...], _Many, OneOrMany] | None = None
     session_id: ForeignId | None = None
     query: Annotated[Query, Field(min_length=1)] | None = Field(
         None,

@@ -163,7 +163,7 @@ class MessageIn(Request):
 class AppendRequest(Request):
     """Messages to append to an agent's sequence."""
 
-    messages: Annotated[tuple[MessageIn, ...], OneOrMany, Field(min_length=1)]
+    messages: Annotated[tuple[MessageIn, ...], Field(min_length=1), OneOrMany]
     session_id: ForeignId | None = None
     user_id: ForeignId | None = None
     remember: Remember = Field(
@@ -237,7 +237,7 @@ class StoredArguments(Request):
     """``memci.memory.create`` of stored messages, by their ids."""
 
     agent_id: str
-    message_ids: Annotated[tuple[ForeignId, ...], OneOrMany, Field(min_length=1)]
+    message_ids: Annotated[tuple[ForeignId, ...], Field(min_length=1), OneOrMany]
     v: Literal[1] = 1
 
     @model_validator(mode="before")

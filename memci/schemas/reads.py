@@ -38,11 +38,11 @@ CollectionName = Annotated[
 
 
 Types = Annotated[tuple[Literal["episodic", "semantic", "procedural"], ...], base.OneOrMany]
-Texts = Annotated[tuple[base.Text, ...], base.OneOrMany, Field(min_length=1, max_length=64)]
+Texts = Annotated[tuple[base.Text, ...], Field(min_length=1, max_length=64), base.OneOrMany]
 Hits = Annotated[StrictInt, Field(ge=1, le=200)]
 # A keyword that is too long is cut, not refused.
 Keyword = Annotated[base.Text, StringConstraints(min_length=1)]
-Keywords = Annotated[tuple[Keyword, ...], base.OneOrMany, Field(max_length=64)]
+Keywords = Annotated[tuple[Keyword, ...], Field(max_length=64), base.OneOrMany]
 
 
 class Fresh(base.Request):  # R18
@@ -145,11 +145,12 @@ class Filters(base.Request):
     until: base.Until | None = Field(
         None, description="Said before this time, or by the end of a day"
     )
-    roles: Annotated[tuple[Role, ...] | None, base.OneOrMany] = Field(None, min_length=1)
+    roles: Annotated[tuple[Role, ...], Field(min_length=1), base.OneOrMany] | None = None
     names: Texts | None = Field(None, description="Said by one of these speakers")
-    sessions: Annotated[tuple[base.ForeignId, ...] | None, base.OneOrMany] = Field(
-        None, min_length=1, max_length=64
-    )
+    sessions: (
+        Annotated[tuple[base.ForeignId, ...], Field(min_length=1, max_length=64), base.OneOrMany]
+        | None
+    ) = None
     types: Types | None = Field(None, min_length=1, description="Types of memories")
     tags: Texts | None = Field(None, description="One of these is in the `tags` of its metadata")
     metadata: base.JsonObject | None = Field(None, min_length=1, max_length=64)
@@ -160,11 +161,12 @@ class Filters(base.Request):
 class Scope(Viewpoint):
     """For whom, and which part of memory is read."""
 
-    sources: Annotated[tuple[Source, ...], base.OneOrMany] = Field(tuple(Source), min_length=1)
-    channels: Annotated[tuple[Channel, ...], base.OneOrMany] = Field(
-        (Channel.DENSE, Channel.LEXICAL), min_length=1
+    sources: Annotated[tuple[Source, ...], Field(min_length=1), base.OneOrMany] = tuple(Source)
+    channels: Annotated[tuple[Channel, ...], Field(min_length=1), base.OneOrMany] = (
+        Channel.DENSE,
+        Channel.LEXICAL,
     )
-    collections: Annotated[tuple[CollectionName, ...], base.OneOrMany] = Field((), max_length=16)
+    collections: Annotated[tuple[CollectionName, ...], Field(max_length=16), base.OneOrMany] = ()
     filters: Filters = Filters()
     now: base.Instant | None = Field(None, description='Reference time of "yesterday"')
     explain: StrictBool = False
