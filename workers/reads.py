@@ -9,13 +9,11 @@ from memci.broker.names import ReadUse, read_task
 from memci.broker.read_calls import wrap_answer, wrap_error
 from memci.domain.agent_id import check_agent_id
 from memci.errors import InvalidInputError, MemciError
+from memci.reading.registry import READ_S
 from memci.schemas.problems import describe_faults
 from memci.telemetry.watchdog import limited
 from workers.app import app
 from workers.lifecycle import runtime
-
-# Processor time of a read, beside that of its models. A caller waits for less.
-_READ_S = 20.0
 
 _log = structlog.get_logger(__name__)
 
@@ -96,7 +94,7 @@ def _answer(use: ReadUse, arguments: dict[str, Any]) -> dict[str, Any]:
     here = runtime()
     try:
         name = read_task(use)
-        with here.traces.span(name, parent=traceparent, agent_id=agent_id), limited(name, _READ_S):
+        with here.traces.span(name, parent=traceparent, agent_id=agent_id), limited(name, READ_S):
             return here.readings.answer(use, agent_id, arguments)
     except ValidationError as error:
         raise InvalidInputError(describe_faults(error)) from None

@@ -34,12 +34,13 @@ def heading(text: str, level: int, *, line: int | None = None, page: int | None 
     return Block(BlockKind.HEADING, joined, level=level, first_line=line, last_line=line, page=page)
 
 
-def row(cells: list[str], header: list[str], *, page: int | None = None) -> Block:
-    """Return a row of a table: its cells on one line, with bars between them."""
-    return Block(BlockKind.ROW, _join_cells(cells), header=_join_cells(header), page=page)
+def row(cells: list[str], header: str, *, page: int | None = None) -> Block:
+    """Return a row of a table; ``header`` is one text for all of its rows."""
+    return Block(BlockKind.ROW, join_cells(cells), header=header, page=page)
 
 
-def _join_cells(cells: list[str]) -> str:
+def join_cells(cells: list[str]) -> str:
+    """Return the cells on one line, with bars between them."""
     texts = [" ".join(each.split()) for each in cells]
     while texts and not texts[-1]:
         texts.pop()

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import lru_cache
 from itertools import groupby
 from math import ceil
 
@@ -23,6 +24,10 @@ _DIGITS_A_TOKEN = 2
 def count_tokens(text: str) -> int:
     """Return an estimate of the tokens, rather too high: long and rare words have many."""
     return sum(map(_tokens_of_part, _PARTS.findall(text)))
+
+
+# All rows of a table have one header.
+_header_tokens = lru_cache(maxsize=8)(count_tokens)
 
 
 def _tokens_of_part(part: str) -> int:
@@ -125,7 +130,7 @@ class _ChunkBuilder:
 
     def add(self, block: Block) -> None:
         if not self._blocks:
-            self._tokens = count_tokens(block.header)
+            self._tokens = _header_tokens(block.header)
         self._blocks.append(block)
         self._tokens += count_tokens(block.text)
 
@@ -166,9 +171,9 @@ def _split_block(block: Block) -> Iterator[Block]:
         block = replace(block, kind=BlockKind.TEXT)
     elif not block.text.strip():
         return
-    if count_tokens(block.header) > _MOST_HEADER_TOKENS:
+    if _header_tokens(block.header) > _MOST_HEADER_TOKENS:
         block = replace(block, header="")
-    most = MOST_TOKENS - count_tokens(block.header)
+    most = MOST_TOKENS - _header_tokens(block.header)
     if count_tokens(block.text) <= most:
         yield block
         return

@@ -56,7 +56,7 @@ def environment() -> dict[str, str]:
 def _too_costly(limits: ExtractionLimits) -> UnreadableDocumentError:
     return UnreadableDocumentError(
         f"reading this file took more than {limits.seconds} s or {limits.memory_bytes} bytes of"
-        " memory: split it"
+        " memory, or broke its reader: split it"
     )
 
 

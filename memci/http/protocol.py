@@ -15,13 +15,13 @@ HEAD_BYTES = 64 * 1024
 # Seconds for a head, and for a body; a body has more time for each of its bytes.
 HEAD_S, BODY_S, SLOWEST_BYTES_A_SECOND = 20.0, 60.0, 16 * 1024
 
-_TOO_LARGE = Problem(
+TOO_LARGE = Problem(
     type=TYPE_PREFIX + "headers-too-large",
     title="Headers too large",
     status=431,
     detail=f"send a request line and headers of at most {HEAD_BYTES} bytes in all",
 )
-_TOO_SLOW = Problem(
+TOO_SLOW = Problem(
     type=TYPE_PREFIX + "request-timeout",
     title="Request timeout",
     status=408,
@@ -58,7 +58,7 @@ class BoundedProtocol(HttpToolsProtocol):
         # The parser tells only of whole headers.
         self._unread_bytes += len(data)
         if self._in_head and self._unread_bytes > HEAD_BYTES:
-            self._refuse(_TOO_LARGE)
+            self._refuse(TOO_LARGE)
 
     def on_message_begin(self) -> None:
         """Begin to read a request."""
@@ -80,7 +80,7 @@ class BoundedProtocol(HttpToolsProtocol):
         if self.transport.is_closing():
             return
         if self._head_bytes > HEAD_BYTES:
-            self._refuse(_TOO_LARGE)
+            self._refuse(TOO_LARGE)
             return
         self._expect(in_head=False)
         super().on_headers_complete()
@@ -116,7 +116,7 @@ class BoundedProtocol(HttpToolsProtocol):
         if now < self._ends:
             self._timer = self.loop.call_at(self._ends, self._check_time)
         elif not self.transport.is_closing():
-            self._refuse(_TOO_SLOW)
+            self._refuse(TOO_SLOW)
 
     def _refuse(self, problem: Problem) -> None:
         """Answer, if no other answer has begun, and close the connection."""

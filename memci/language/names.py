@@ -209,9 +209,11 @@ def find_entities(text: str, tagged: Iterable[TaggedWord]) -> list[str]:
     names: list[str] = []
     # Counter keeps the order of first mention among equals.
     for name, _ in found.most_common():
+        if len(names) == MOST_ENTITIES:
+            break
         if not any(name != kept and name.lower() in kept.lower() for kept in names):
             names.append(name)
-    return names[:MOST_ENTITIES]
+    return names
 
 
 def _weighted_names(text: str, tagged: Iterable[TaggedWord]) -> Iterator[tuple[str, int]]:

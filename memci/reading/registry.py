@@ -24,6 +24,8 @@ from memci.schemas.tools.memory import SummaryRequest
 from memci.smallmodel.ports import Summarizer
 from memci.storage.session import Database
 
+# Seconds of processor time of a read, beside that of its models. A caller waits for less.
+READ_S = 20.0
 _WITH_MESSAGES = frozenset({"assemble", "window"})
 
 

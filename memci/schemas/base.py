@@ -203,13 +203,13 @@ Until = Annotated[
 ]
 
 
-_MOST_LEVELS = 32
+MOST_LEVELS = 32
 
 
 def check_json(value: JsonValue, what: str, depth: int = 0) -> None:
     """Raise ValueError for a value that no jsonb column can hold; ``what`` names it."""
-    if depth > _MOST_LEVELS:
-        raise ValueError(f"{what} must not be nested deeper than {_MOST_LEVELS} levels")
+    if depth > MOST_LEVELS:
+        raise ValueError(f"{what} must not be nested deeper than {MOST_LEVELS} levels")
     if isinstance(value, str):
         storable(value)
     elif isinstance(value, float) and not math.isfinite(value):

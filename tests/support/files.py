@@ -20,7 +20,7 @@ def docx() -> bytes:
         table.cell(place // 2, place % 2).text = text
     document.add_heading("请假", 1)
     document.add_paragraph("请假需要提前三天申请。")
-    return _saved(document.save)
+    return saved(document.save)
 
 
 def pptx(slides: int = 1) -> bytes:
@@ -34,7 +34,7 @@ def pptx(slides: int = 1) -> bytes:
         box = slide.shapes.add_textbox(Inches(1), Inches(2), Inches(4), Inches(1))
         box.text_frame.text = "The beta is out in March."
         slide.notes_slide.notes_text_frame.text = "Do not promise a date."
-    return _saved(deck.save)
+    return saved(deck.save)
 
 
 def xlsx() -> bytes:
@@ -48,7 +48,7 @@ def xlsx() -> bytes:
     other = book.create_sheet("库存")
     for row in (("货物", "数量"), ("椅子", 7)):
         other.append(row)
-    return _saved(book.save)
+    return saved(book.save)
 
 
 def pdf(pages: Sequence[str] = ("The reactor runs at 310 degrees.",)) -> bytes:
@@ -81,7 +81,7 @@ def bookmarked_pdf() -> bytes:
     writer = PdfWriter(clone_from=PdfReader(io.BytesIO(pdf(("Valves open first.", "Then pumps.")))))
     part = writer.add_outline_item(title="Start-up", page_number=0)
     writer.add_outline_item(title="Pumps", page_number=1, parent=part)
-    return _saved(writer.write)
+    return saved(writer.write)
 
 
 def locked_pdf() -> bytes:
@@ -89,7 +89,7 @@ def locked_pdf() -> bytes:
 
     writer = PdfWriter(clone_from=PdfReader(io.BytesIO(pdf())))
     writer.encrypt("secret", algorithm="RC4-128")
-    return _saved(writer.write)
+    return saved(writer.write)
 
 
 def epub() -> bytes:
@@ -144,7 +144,7 @@ READS_A_FILE = (
 )
 
 
-def _saved(save: object) -> bytes:
+def saved(save: object) -> bytes:
     out = io.BytesIO()
     save(out)  # type: ignore[operator]
     return out.getvalue()

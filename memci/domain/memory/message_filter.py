@@ -148,7 +148,7 @@ def filter_reasons(
     """Return for each utterance of one session, in order, why it makes no memory, or None.
 
     A candidate is refused only when every window that contains it refuses it. A question and its
-    answers stay together, unless all of them are repetitions.
+    answers stay together, unless all of them are repetitions or small talk.
     """
     if not parameters.simplemem_enabled:
         return [None] * len(utterances)
@@ -164,9 +164,13 @@ class _Session:
         self.parameters = parameters
         self.threshold = parameters.novelty_threshold
         self.windows = windows_of(len(utterances), parameters)
-        self.exchanges = exchanges(utterances, parameters.window_size)
-        self.in_exchange = {index for exchange in self.exchanges for index in exchange}
         self.speakers = {name for each in utterances for name in each.speaker[1:] if name}
+        self.exchanges = [
+            exchange
+            for exchange in exchanges(utterances, parameters.window_size)
+            if not all(self._is_talk(index) for index in exchange)
+        ]
+        self.in_exchange = {index for exchange in self.exchanges for index in exchange}
         self.ngrams = [
             ngrams_of(split_words(each.text) if len(each.text) <= _LONGEST else [each.text.strip()])
             for each in utterances
@@ -209,13 +213,24 @@ class _Session:
 
     def _is_trivial(self, index: int) -> bool:
         each = self.utterances[index]
-        if index in self.in_exchange or not self.parameters.skip_trivial:
+        if index in self.in_exchange or not self._is_short(each):
             return False
-        if each.status is not Status.CANDIDATE or len(each.text) > _LONGEST:
-            return False
-        if each.talk >= _CERTAINLY_TALK and not self._names_something(each.text):
+        if self._is_talk(index):
             return True
         return is_trivial(each.text, self.parameters.min_content_length, self.speakers)
+
+    def _is_short(self, each: Utterance) -> bool:
+        """Return True for a candidate that may be too trivial for a memory."""
+        if each.status is not Status.CANDIDATE or not self.parameters.skip_trivial:
+            return False
+        return len(each.text) <= _LONGEST
+
+    def _is_talk(self, index: int) -> bool:
+        """Return True if a model is certain that an utterance is small talk."""
+        each = self.utterances[index]
+        if not self._is_short(each) or each.calls or each.talk < _CERTAINLY_TALK:
+            return False
+        return not self._names_something(each.text)
 
     def _names_something(self, text: str) -> bool:
         """Return True if a text has a number, or a name of none of the speakers."""

@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterator
-from html.parser import HTMLParser
+from html import unescape
 
-from memci.extraction.blocks import Block, BlockKind, heading, row
+from memci.extraction.blocks import Block, BlockKind, heading, join_cells, row
 from memci.extraction.decoding import decode_text
 
 _DECLARED = re.compile(
@@ -18,13 +18,38 @@ _BREAKS = frozenset({
     "table", "tr", "caption", "details", "summary",
 })  # fmt: skip
 _SPACES = re.compile(r"\s+")
+# Attributes and the end of a tag. What has no end reaches to the end of the file, here and below,
+# so each character is read once.
+_REST = r"""(?>=\s*+(?:"[^"]*(?:"|\Z)|'[^']*(?:'|\Z))|[^>])*+(?:>|\Z)"""
+# What stands in these is no markup.
+_RAW = "script|style|title|textarea|xmp|iframe|noembed|noframes"
+_TOKEN = re.compile(
+    rf"""
+    <!--(?:-?>|.*?(?:--!?>|\Z))
+    | <(?P<raw>{_RAW})(?=[\s/>]){_REST}(?P<content>.*?)(?:</(?P=raw)(?=[\s/>]){_REST}|\Z)
+    | <(?P<end>/?)(?P<tag>[a-z][^\s/>]*){_REST}
+    | <[!?/][^>]*(?:>|\Z)
+    | (?P<text>[^<]+|<)
+    """,
+    re.VERBOSE | re.DOTALL | re.IGNORECASE | re.ASCII,
+)
 
 
 def read_html(body: bytes) -> Iterator[Block]:
     """Yield headings, paragraphs, rows of tables and preformatted text."""
     reader = _Reader()
-    reader.feed(_decoded(body))
-    reader.close()
+    for token in _TOKEN.finditer(_decoded(body)):
+        if token["text"]:
+            reader.text(unescape(token["text"]))
+        elif token["raw"]:
+            reader.begin(token["raw"].lower())
+            reader.text(unescape(token["content"]))
+            reader.end(token["raw"].lower())
+        elif token["tag"]:
+            if not token["end"]:
+                reader.begin(token["tag"].lower())
+            if token["end"] or token[0].endswith("/>"):
+                reader.end(token["tag"].lower())
     reader.end_block()
     yield from reader.blocks
 
@@ -41,9 +66,8 @@ def _decoded(body: bytes) -> str:
     return decode_text(body)
 
 
-class _Reader(HTMLParser):
+class _Reader:
     def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
         self.blocks: list[Block] = []
         self._text: list[str] = []
         self._level: int | None = None
@@ -52,15 +76,14 @@ class _Reader(HTMLParser):
         self._in_title = False
         self._cells: list[str] | None = None
         self._in_cell = False
-        self._header: list[str] = []
+        self._header = ""
         self._only_heads = False
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        del attrs
+    def begin(self, tag: str) -> None:
         if tag == "title" and not self.blocks:
             self._in_title, self._level = True, 0
         elif tag in _HIDDEN:
-            if tag != "head" or "head" not in self._hidden:
+            if tag not in self._hidden:
                 self._hidden.append(tag)
         elif tag == "body":
             self._hidden.clear()
@@ -77,7 +100,7 @@ class _Reader(HTMLParser):
         elif tag in _BREAKS:
             self._break(tag)
 
-    def handle_endtag(self, tag: str) -> None:
+    def end(self, tag: str) -> None:
         if tag == "title" and self._in_title:
             self._in_title = False
             self.end_block()
@@ -95,11 +118,11 @@ class _Reader(HTMLParser):
             self._end_row()
         elif tag == "table":
             self._end_row()
-            self._header = []
+            self._header = ""
         elif tag in _BREAKS and not self._in_cell:
             self.end_block()
 
-    def handle_data(self, data: str) -> None:
+    def text(self, data: str) -> None:
         if self._in_title or not self._hidden:
             self._text.append(data)
 
@@ -120,7 +143,7 @@ class _Reader(HTMLParser):
     def _break(self, tag: str) -> None:
         if tag == "table":
             self.end_block()
-            self._header = []
+            self._header = ""
         elif tag == "tr":
             self._end_row()
             self.end_block()
@@ -149,6 +172,6 @@ class _Reader(HTMLParser):
         if not cells or not any(each.strip() for each in cells):
             return
         if self._only_heads and not self._header:
-            self._header = cells
+            self._header = join_cells(cells)
         else:
             self.blocks.append(row(cells, self._header))

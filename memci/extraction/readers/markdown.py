@@ -7,7 +7,7 @@ from dataclasses import replace
 from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
 
-from memci.extraction.blocks import Block, BlockKind, heading, row
+from memci.extraction.blocks import Block, BlockKind, heading, join_cells, row
 
 # Blocks alone: the text of a block stays as it is written.
 _PARSER = MarkdownIt("commonmark").enable("table").disable("inline")
@@ -43,7 +43,7 @@ def _blocks(node: SyntaxTreeNode, first: int, end: int, lines: list[str]) -> Ite
 
 def _rows(table: SyntaxTreeNode) -> Iterator[Block]:
     head, *body = (each for part in table.children for each in part.children)
-    header = [_content(cell) for cell in head.children]
+    header = join_cells([_content(cell) for cell in head.children])
     for each in body:
         line = each.map[0] + 1 if each.map else None
         cells = [_content(cell) for cell in each.children]

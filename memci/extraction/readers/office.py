@@ -22,16 +22,32 @@ def read_docx(body: bytes) -> Iterator[Block]:
     from docx import Document  # noqa: PLC0415 - loads for this format alone
     from docx.table import Table  # noqa: PLC0415
 
+    levels: dict[str | None, int | None] = {None: None}  # by style: a library searches it each time
     for part in Document(io.BytesIO(body)).iter_inner_content():
         if isinstance(part, Table):
-            yield from rows_of(_cell_texts(each.cells for each in part.rows))
-        elif part.text.strip():
-            level = _heading_level(part.style.name if part.style is not None else None)
-            yield (
-                heading(part.text, level)
-                if level is not None
-                else Block(BlockKind.TEXT, part.text.strip())
-            )
+            yield from rows_of(_rows(part))
+        elif text := part.text.strip():
+            style = part._p.style  # noqa: SLF001 - the id of the style
+            if style not in levels:
+                levels[style] = _heading_level(part.style.name if part.style is not None else None)
+            level = levels[style]
+            yield heading(text, level) if level is not None else Block(BlockKind.TEXT, text)
+
+
+def _rows(table: Any) -> Iterator[list[str]]:
+    """Yield the texts of rows: a cell over columns once, a cell over rows in each of them."""
+    from docx.table import _Cell  # noqa: PLC0415
+
+    above: dict[int, str] = {}
+    for row in table.rows:
+        here: dict[int, str] = {}
+        column = row.grid_cols_before
+        for each in row._tr.tc_lst:  # noqa: SLF001 - "cells" repeats them, as often as a file says
+            goes_on = each.vMerge == "continue"
+            here[column] = above.get(column, "") if goes_on else _Cell(each, table).text
+            column += each.grid_span
+        yield list(here.values())
+        above = here
 
 
 def _heading_level(style: str | None) -> int | None:
@@ -42,19 +58,6 @@ def _heading_level(style: str | None) -> int | None:
         return 0
     found = _HEADING.match(style.strip())
     return int(found[1]) if found else None
-
-
-def _cell_texts(rows: Iterable[Iterable[Any]]) -> Iterator[list[str]]:
-    """Yield the texts of rows; a merged cell once."""
-    for cells in rows:
-        texts: list[str] = []
-        before: object = None
-        for cell in cells:
-            own = getattr(cell, "_tc", cell)
-            if own is not before:
-                texts.append(cell.text)
-            before = own
-        yield texts
 
 
 def read_pptx(body: bytes, limits: ExtractionLimits) -> Iterator[Block]:
@@ -81,7 +84,8 @@ def read_pptx(body: bytes, limits: ExtractionLimits) -> Iterator[Block]:
 def _shapes(shapes: Iterable[Any], number: int, depth: int) -> Iterator[Block]:
     for shape in shapes:
         if getattr(shape, "has_table", False):
-            yield from rows_of(_cell_texts(each.cells for each in shape.table.rows), page=number)
+            rows = ([cell.text for cell in each.cells] for each in shape.table.rows)
+            yield from rows_of(rows, page=number)
         elif getattr(shape, "has_text_frame", False) and shape.text_frame.text.strip():
             yield Block(BlockKind.TEXT, shape.text_frame.text.strip(), page=number)
         elif hasattr(shape, "shapes") and depth < _DEEPEST_GROUP:

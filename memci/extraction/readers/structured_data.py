@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any
 
 from memci.errors import UnreadableDocumentError
-from memci.extraction.blocks import Block, BlockKind, ExtractionLimits, heading, row
+from memci.extraction.blocks import Block, BlockKind, ExtractionLimits, heading, join_cells, row
 from memci.extraction.readers.markdown import read_markdown, read_text
 
 _SAMPLE = 16 * 1024
@@ -33,17 +33,17 @@ def read_csv(text: str, delimiter: str | None = None) -> Iterator[Block]:
 
 def rows_of(table: Iterable[list[str]], page: int | None = None) -> Iterator[Block]:
     """Yield the rows below the first one that is not empty; a single row is yielded itself."""
-    header: list[str] | None = None
+    header: str | None = None
     has_rows = False
     for cells in islice(table, _MOST_ROWS):
         texts = [each.strip() for each in cells[:_MOST_COLUMNS]]
         if any(texts) and header is None:
-            header = texts
+            header = join_cells(texts)
         elif any(texts) and header is not None:
             has_rows = True
             yield row(texts, header, page=page)
     if header is not None and not has_rows:
-        yield row(header, [], page=page)
+        yield Block(BlockKind.ROW, header, page=page)
 
 
 def read_xlsx(body: bytes, limits: ExtractionLimits) -> Iterator[Block]:
@@ -150,7 +150,7 @@ def _values(value: Any) -> Iterator[Block]:
             and each
             and not any(isinstance(one, (dict, list)) for one in each.values())
         ):
-            yield row([_text_of(one) for one in each.values()], [str(name) for name in each])
+            yield row([_text_of(one) for one in each.values()], join_cells(list(each)))
         else:
             yield Block(BlockKind.TEXT, _text_of(each))
 

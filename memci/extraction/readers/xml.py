@@ -29,7 +29,7 @@ def read_xml(body: bytes) -> Iterator[Block]:
 
 
 def read_epub(archive: ZipFile) -> Iterator[Block]:
-    """Yield the chapters in the order of the book's spine."""
+    """Yield the chapters in the order of the book's spine, each once."""
     try:
         container = _parse(archive.read("META-INF/container.xml"))
         package = next(_all(container, "rootfile")).get("full-path") or ""
@@ -41,10 +41,10 @@ def read_epub(archive: ZipFile) -> Iterator[Block]:
     folder = posixpath.dirname(package)
     files = {each.get("id"): each.get("href") for each in _all(root, "item")}
     members = set(archive.namelist())
-    for each in _all(root, "itemref"):
-        href = files.get(each.get("idref"))
-        name = posixpath.normpath(posixpath.join(folder, unquote(href or "")))
-        if href and name in members:
+    hrefs = [files.get(each.get("idref")) for each in _all(root, "itemref")]
+    names = [posixpath.normpath(posixpath.join(folder, unquote(each))) for each in hrefs if each]
+    for name in dict.fromkeys(names):
+        if name in members:
             yield from read_html(archive.read(name))
 
 

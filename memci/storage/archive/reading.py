@@ -25,9 +25,9 @@ from memci.storage.archive.row_checks import LineError, checked_row
 # The directory of a valid archive has two kilobytes; compressed data is read in smaller pieces.
 _MOST_READ = 1024 * 1024
 # A row with the largest message or a snapshot of the largest network is much shorter.
-_LONGEST_LINE = 32 * 1024 * 1024
+LONGEST_LINE = 32 * 1024 * 1024
 # Lines of JSON are rarely compressed to less than a tenth.
-_MOST_UNPACKED_TIMES = 32
+MOST_UNPACKED_TIMES = 32
 _ENCRYPTED = 0x1
 # The errors that zipfile raises for invalid bytes.
 _DAMAGED = (BadZipFile, LargeZipFile, EOFError, KeyError, OSError, OverflowError, RuntimeError,
@@ -67,9 +67,9 @@ class OpenArchive:
         expected = self.manifest.tables[table.name]
         with _refuse_damage(name), self._zip.open(name) as file:
             lines = io.BufferedReader(cast("io.RawIOBase", file), 64 * 1024)
-            while line := lines.readline(_LONGEST_LINE + 1):
+            while line := lines.readline(LONGEST_LINE + 1):
                 number += 1
-                if len(line) > _LONGEST_LINE or number > expected.rows:
+                if len(line) > LONGEST_LINE or number > expected.rows:
                     raise InvalidInputError(f"{name}, line {number}: too long, or too many")
                 digest.update(line)
                 try:
@@ -91,7 +91,7 @@ def open_archive(file: IO[bytes], *, max_bytes: int) -> Iterator[OpenArchive]:
         archive = ZipFile(cast("IO[bytes]", _BoundedFile(file)))
     with archive:
         entries = archive.infolist()
-        _check_directory(entries, max_bytes * _MOST_UNPACKED_TIMES)
+        _check_directory(entries, max_bytes * MOST_UNPACKED_TIMES)
         with _refuse_damage(MANIFEST), archive.open(MANIFEST) as opened:
             text = opened.read(MANIFEST_BYTES + 1)
         manifest = _read_manifest(text)

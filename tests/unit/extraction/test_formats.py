@@ -58,6 +58,18 @@ def test_a_table_repeats_its_header_in_every_chunk():
     assert {each.text.split("\n")[0] for each in chunks} == {"machine | number"}
 
 
+def test_tags_of_html_end_where_browsers_end_them():
+    body = (
+        "<TITLE>A <b> &amp; c</TITLE><p title='a > b'>one</p>< 1 <!-- <p>no --><!--> two"
+        '<script a="</script>">"<p>no"</script ><p/>three<svg/>four</>five<? no ?>six<p five="'
+    )
+    chunks = read("a.html", f"{body}<p>in an attribute")
+    assert {each.path for each in chunks} == {("A <b> & c",)}
+    assert " ".join(" ".join(each.text for each in chunks).split()) == (
+        "one < 1 two threefourfivesix"
+    )
+
+
 def test_html_is_read_without_scripts_and_menus():
     chunks = read(
         "page.html",

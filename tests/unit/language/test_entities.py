@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
-from memci.language.names import Entity, is_pronoun, is_speaker, key_entities
+from memci.language.detection import language_of
+from memci.language.keywords import LONGEST_KEYWORD, MOST_KEYWORDS, keywords_of
+from memci.language.names import MOST_ENTITIES, Entity, is_pronoun, is_speaker, key_entities
 
 
 @pytest.mark.parametrize("word", ["it", "They", "我", "他们", "这个", "ｉｔ"])
@@ -35,6 +39,21 @@ def test_without_an_entity_the_best_keyword_is_the_key_entity() -> None:
     assert key_entities([], ["it", "dinner", "music"]) == (Entity.named("dinner"),)
     assert key_entities(["她"], ["她", "晚饭"]) == (Entity.named("晚饭"),)
     assert key_entities([" "], ["they", ""]) == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["😀" * 200_000, "😀 " * 100_000, "ﷺ" * 20_000, " ".join(f"ab{n}X" for n in range(30_000))],
+    ids=["one run", "many words", "a sign of 18 characters", "many names"],
+)
+def test_a_text_has_few_and_short_entities_however_long_it_is(text: str) -> None:
+    began = time.thread_time()
+    keywords, entities = keywords_of(text, language_of(text))
+    assert time.thread_time() - began < 10
+    assert len(entities) <= MOST_ENTITIES
+    assert 1 <= len(keywords) <= MOST_KEYWORDS
+    assert all(len(each) <= LONGEST_KEYWORD for each in keywords)
+    assert len(key_entities(entities, keywords)) <= MOST_ENTITIES
 
 
 def names(entities: list[str], keywords: list[str], speakers: tuple[str, ...] = ()) -> list[str]:

@@ -183,6 +183,13 @@ class TestExchanges:
         talk = [utterance("Do you swim?"), utterance("Yes, since 2016", "Bob")] * 2
         assert verdicts(*talk) == [None, None, REPEATED, REPEATED]
 
+    def test_questions_of_small_talk_are_kept_only_for_an_answer_that_tells_something(self) -> None:
+        asked = utterance("Are you there?", talk=0.96)
+        assert verdicts(asked) == [TRIVIAL]
+        assert verdicts(asked, utterance("Fine, and you?", "Bob", talk=0.97)) == [TRIVIAL, TRIVIAL]
+        assert verdicts(asked, utterance("I broke a leg", "Bob", talk=0.1)) == [None, None]
+        assert verdicts(utterance("How is Oslo in May?", talk=0.98)) == [None]
+
     def test_a_tool_call_is_kept_with_its_result(self) -> None:
         call = utterance("weather(Oslo)", "assistant", calls=True)
         talk = [call, utterance("3 degrees", "tool"), call, utterance("5 degrees", "tool")]
