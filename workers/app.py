@@ -8,6 +8,7 @@ import json
 import logging
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import structlog
@@ -16,13 +17,15 @@ from celery.utils.threads import bound_open_broker_sockets
 from celery.worker.consumer import consumer
 from celery.worker.consumer.consumer import COLLECT_SOCKET_TIMEOUT, Consumer
 from celery.worker.request import Request
+from kombu import Connection
 
 from beat_schedule import beat_schedule
 from memci.broker.app import BROKER_ERRORS, make_app
+from memci.broker.rabbitmq_queues import raw_message
 from memci.config.settings import load_settings
 from memci.domain.documents import check_owner
 from memci.embedded.owner import addresses_of
-from memci.errors import ConfigurationError, InvalidInputError, MemciError
+from memci.errors import ConfigurationError, InvalidInputError, MemciError, UnavailableError
 from workers import redis_transport
 
 _log = structlog.get_logger(__name__)
@@ -49,8 +52,9 @@ def _without_message(record: logging.LogRecord) -> bool:
 def quiet_logs() -> None:
     """Keep Celery from logging the content of messages, at every level."""
     logging.getLogger(consumer.__name__).addFilter(_without_message)
-    # At the level "debug", pools log arguments.
-    logging.getLogger("celery.concurrency").setLevel(logging.INFO)
+    # At the level "debug", pools log arguments; "celery.pool" is the logger of all of them.
+    for name in ("celery.pool", "celery.concurrency"):
+        logging.getLogger(name).setLevel(logging.INFO)
 
 
 class QuietRequest(Request):  # type: ignore[misc]
@@ -101,6 +105,27 @@ class QuietTask(Task):  # type: ignore[misc]
             raise MemciError("the worker failed; its log says why") from None
 
 
+def _is_stored(message: Any) -> bool:
+    """Store a message of an agent's own queue that is no task; return whether it was one.
+
+    Raises ``UnavailableError``.
+    """
+    from workers import own_queue  # noqa: PLC0415 - it imports this module
+
+    agent_id = own_queue.agent_of(str(message.delivery_info.get("routing_key")))
+    if agent_id is None:
+        return False
+    raw = raw_message(message, own_queue.max_bytes())
+    if own_queue.is_task(raw):
+        return False
+    own_queue.store(agent_id, raw)
+    return True
+
+
+# Seconds between two tries to reach the broker: a short outage of it stays a short one of ours.
+_TRIES = {"interval_start": 0.5, "interval_step": 0.5, "interval_max": 2}
+
+
 class LastingConsumer(Consumer):  # type: ignore[misc]
     """A consumer that survives a crash of Redis while a task runs, and messages without an id."""
 
@@ -113,7 +138,12 @@ class LastingConsumer(Consumer):  # type: ignore[misc]
 
         def tolerant(message: Any) -> Any:
             try:
+                if self.connection.transport.driver_type == "amqp" and _is_stored(message):
+                    return message.ack_log_error(consumer.logger, self.connection_errors)
                 return handle(message)
+            except UnavailableError as error:  # the broker delivers it again to the next worker
+                _log.warning("no broker intake", error=type(error).__name__)
+                return None
             except BROKER_ERRORS:
                 raise
             except Exception as error:  # noqa: BLE001 - the message may hold anything
@@ -121,6 +151,11 @@ class LastingConsumer(Consumer):  # type: ignore[misc]
                 message.reject_log_error(consumer.logger, self.connection_errors)
 
         return tolerant
+
+    def ensure_connected(self, conn: Connection) -> Connection:
+        """Return the connection when it is open; Celery would pause for up to 30 seconds."""
+        conn.ensure_connection = partial(conn.ensure_connection, **_TRIES)
+        return super().ensure_connected(conn)
 
     def on_connection_error_after_connected(self, exc: Exception) -> None:
         """Close the channel of tasks, then the connection.

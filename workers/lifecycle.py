@@ -10,6 +10,7 @@ from typing import Any
 import structlog
 from celery import signals
 
+from memci.broker.app import name_connections
 from memci.broker.names import AGENT_PREFIX, COMPRESS_QUEUE, LANE_QUEUE, READ_QUEUE, UPKEEP_QUEUE
 from memci.broker.wakeup import QueueWatch
 from memci.config.settings import check_shared
@@ -77,6 +78,7 @@ def _warm_up(sender: str, instance: Any, **_: Any) -> None:
     Exits on wrong settings, as Celery would ignore an error of a signal handler.
     """
     queues = set(instance.app.amqp.queues.consume_from)
+    name_connections(instance.app, sender, queues)
     lanes = queues & {LANE_QUEUE, COMPRESS_QUEUE} or {
         name for name in queues if name.startswith(AGENT_PREFIX)
     }

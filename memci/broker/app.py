@@ -1,7 +1,8 @@
 """The Celery app: one configuration for producers and workers."""
 
+import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, cast
 
@@ -153,6 +154,37 @@ def redis_state(client: redis.Redis) -> tuple[str, dict[str, str]]:
         except redis.ResponseError:
             return version, {}
     return version, {str_if_bytes(key): str_if_bytes(value) for key, value in found.items()}
+
+
+_WORKER = "memci-worker:"
+_NOT_IN_NAMES = re.compile("[^!-~]")  # Redis refuses them
+
+
+def name_connections(app: Celery, worker: str, queues: Iterable[str]) -> None:
+    """Let connections that this worker opens from here on name it, for ``connected``; on Redis."""
+    if not is_redis(app.conf.broker_url):
+        return
+    name = _NOT_IN_NAMES.sub("?", f"{_WORKER}{worker}:{','.join(sorted(queues))}")
+    app.conf.broker_transport_options |= {"client_name": name}
+
+
+def connected(client: redis.Redis) -> Mapping[str, set[str]]:
+    """Return the workers with a connection to Redis, by queue: also those that do not answer.
+
+    {} if a hosted Redis forbids to ask. Raises ``BrokerUnavailableError``.
+    """
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    with broker_errors():
+        try:
+            names = {str_if_bytes(each["name"]) for each in client.client_list()}
+        except redis.ResponseError:
+            return found
+    for name in names:
+        if name.startswith(_WORKER):
+            worker, _, queues = name.removeprefix(_WORKER).rpartition(":")
+            for queue in queues.split(","):
+                found[queue].add(worker)
+    return found
 
 
 def consumers(app: Celery) -> Mapping[str, list[str]]:

@@ -28,7 +28,7 @@ from memci.errors import BrokerUnavailableError, InvalidInputError
 
 
 def raw_message(message: Any, max_bytes: int) -> bytes:
-    """Return an ``amqp.Message`` in its envelope, or the note on one that is too large."""
+    """Return a message of amqp or kombu in its envelope, or the note on one that is too large."""
     body = message.body.encode() if isinstance(message.body, str) else bytes(message.body)
     size = len(body)
     if size <= max_bytes:

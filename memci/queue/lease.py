@@ -5,7 +5,7 @@ a lease has run out.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -81,15 +81,15 @@ FROM due WHERE lane.agent_id = due.agent_id RETURNING lane.agent_id, fence, due.
 _CLAIM = f"""
 WITH waiting AS (
     SELECT count(*) AS lanes FROM (
-        SELECT FROM lane WHERE {{due_at}} IS NOT NULL AND {_FREE}
+        SELECT FROM lane WHERE {{due_at}} IS NOT NULL AND {_FREE} {{and_if}}
         LIMIT %(max_lanes)s * {_SHARERS}) AS due),
 named AS (
     SELECT agent_id, {{due_at}} AS since FROM lane
-    WHERE agent_id = %(hint)s AND {{due_at}} IS NOT NULL AND {_FREE}
+    WHERE agent_id = %(hint)s AND {{due_at}} IS NOT NULL AND {_FREE} {{and_if}}
     FOR UPDATE SKIP LOCKED),
 oldest AS (
     SELECT agent_id, {{due_at}} AS since FROM lane
-    WHERE {{due_at}} IS NOT NULL AND {_FREE}
+    WHERE {{due_at}} IS NOT NULL AND {_FREE} {{and_if}}
     ORDER BY {{due_at}} LIMIT (SELECT greatest(1, lanes / {_SHARERS}) FROM waiting)
     FOR UPDATE SKIP LOCKED),
 due AS (
@@ -97,8 +97,11 @@ due AS (
 taken AS ({_TAKE_DUE})
 SELECT agent_id, fence, since, lanes FROM waiting LEFT JOIN taken ON true
 """  # noqa: S608 - a constant of this module
-_CLAIM_DUE = _CLAIM.format(due_at="wake_at", others="true")
-_CLAIM_COMPRESS = _CLAIM.format(due_at="compress_at", others="NOT EXISTS (SELECT FROM named)")
+_LANE = {"due_at": "wake_at", "and_if": ""}
+# Jobs go first: lane workers do them, at a higher priority, and then wake compress workers.
+_COMPRESS = {"due_at": "compress_at", "and_if": "AND wake_at IS NULL"}
+_CLAIM_DUE = _CLAIM.format(others="true", **_LANE)
+_CLAIM_COMPRESS = _CLAIM.format(others="NOT EXISTS (SELECT FROM named)", **_COMPRESS)
 # For statements that wait for a locked lane: a frozen process may hold the lock for long.
 _WAIT_BRIEFLY = "SET LOCAL lock_timeout = '2s'"
 # Lanes are due and all of them are locked: most often a message is being appended to an agent whose
@@ -107,11 +110,11 @@ _WAIT_BRIEFLY = "SET LOCAL lock_timeout = '2s'"
 _CLAIM_LOCKED = f"""
 WITH due AS (
     SELECT agent_id, {{due_at}} AS since FROM lane
-    WHERE {{due_at}} IS NOT NULL AND {_FREE} AND agent_id = coalesce(
+    WHERE {{due_at}} IS NOT NULL AND {_FREE} {{and_if}} AND agent_id = coalesce(
         (SELECT agent_id FROM lane
-         WHERE agent_id = %(hint)s AND {{due_at}} IS NOT NULL AND {_FREE}),
+         WHERE agent_id = %(hint)s AND {{due_at}} IS NOT NULL AND {_FREE} {{and_if}}),
         (SELECT agent_id FROM lane
-         WHERE {{due_at}} IS NOT NULL AND {_FREE} ORDER BY {{due_at}} LIMIT 1))
+         WHERE {{due_at}} IS NOT NULL AND {_FREE} {{and_if}} ORDER BY {{due_at}} LIMIT 1))
     FOR UPDATE)
 {_TAKE_DUE}
 """  # noqa: S608 - a constant of this module
@@ -191,14 +194,14 @@ class Claims:
         due = self._claim(_CLAIM_DUE, hint, max_lanes)
         if due.claimed or not due.waiting:
             return due
-        return DueLanes(self._claim_locked("wake_at", hint), due.waiting)
+        return DueLanes(self._claim_locked(_LANE, hint), due.waiting)
 
     def claim_compress(self, hint: str | None) -> Claimed | None:
-        """Claim one lane that waits for compression: the named one, else the oldest."""
+        """Claim one lane that waits for compression, but no job: the named one, else the oldest."""
         due = self._claim(_CLAIM_COMPRESS, hint, 1)
         claimed = due.claimed
         if due.waiting and not claimed:
-            claimed = self._claim_locked("compress_at", hint)
+            claimed = self._claim_locked(_COMPRESS, hint)
         return claimed[0] if claimed else None
 
     def claim_named(self, agent_id: str) -> Claimed | None:
@@ -245,7 +248,7 @@ class Claims:
         claimed.sort(key=lambda each: (each.lease.agent_id != hint, each.waiting_since or first))
         return DueLanes(claimed, max((waiting for *_, waiting in rows), default=0))
 
-    def _claim_locked(self, due_at: str, hint: str | None) -> list[Claimed]:
+    def _claim_locked(self, which: Mapping[str, str], hint: str | None) -> list[Claimed]:
         """Claim one due lane when it is unlocked; none if that takes too long.
 
         One thread waits; the others serve agents whose lanes are not locked.
@@ -253,7 +256,7 @@ class Claims:
         if not self._waits_for_lock.acquire(blocking=False):
             return []
         try:
-            return self._claim_waiting(_CLAIM_LOCKED.format(due_at=due_at), hint)
+            return self._claim_waiting(_CLAIM_LOCKED.format(**which), hint)
         finally:
             self._waits_for_lock.release()
 

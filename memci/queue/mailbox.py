@@ -191,10 +191,13 @@ WHERE job.agent_id = %(agent_id)s AND job.id = (
               AND halted_by IS NULL AND fence = %(fence)s AND lease_owner = %(nonce)s)
 RETURNING {", ".join(_STARTED_COLUMNS)}
 """  # noqa: S608 - constants of this package
-_WANTS_COMPRESSION = """
-SELECT NOT paused AND halted_by IS NULL AND compress_req > compress_done FROM lane
-WHERE agent_id = %s AND fence = %s AND lease_owner = %s
-"""
+_WANTS_COMPRESSION = f"""
+SELECT NOT paused AND halted_by IS NULL AND compress_req > compress_done AND NOT coalesce(
+    (SELECT not_before IS NULL OR not_before <= now() FROM job
+     WHERE job.agent_id = lane.agent_id AND state = 'queued' AND NOT {IS_OVERTAKEN}
+     ORDER BY ordinal LIMIT 1), false)
+FROM lane WHERE agent_id = %s AND fence = %s AND lease_owner = %s
+"""  # noqa: S608 - a constant of this package
 # With the ordinal: by the agent and the state alone, the index of heads would lead through the
 # whole mailbox.
 _FINISH = """
@@ -277,7 +280,10 @@ def _started_job(lease: Lease, row: tuple[Any, ...]) -> Job:
 
 
 def wants_compression(lease: Lease) -> bool:
-    """Return True if the lane is held, neither paused nor halted, and compression is requested."""
+    """Return True if compression is requested and no job is due.
+
+    False too when the lane is not held, paused or halted.
+    """
     values = (lease.agent_id, lease.fence, lease.nonce)
     with lease.database.lane_transaction(durable=False) as connection:
         return bool(connection.exec_driver_sql(_WANTS_COMPRESSION, values).scalar())

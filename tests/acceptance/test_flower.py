@@ -47,7 +47,7 @@ def _answers(client: httpx.Client) -> bool:
 def test_compression_is_listed_by_name_and_agent(producer, fleet, flower):
     producer.append("alice")
     producer.intake.request_compress("alice")
-    fleet.start("memci.compress")
+    fleet.start("memci.lane,memci.compress")  # the pass waits for the job
 
     def slices():
         tasks = flower.get("/api/tasks").json().values()

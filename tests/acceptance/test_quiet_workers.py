@@ -50,7 +50,8 @@ def test_texts_of_tasks_are_in_no_log_and_no_event(producer, database_url, broke
         collected_events(app) as events,
     ):
         fleet.app = "workers"
-        worker = fleet.start(f"{READ_QUEUE},{agent_queue_name('ada')}")
+        queues = f"{READ_QUEUE},{agent_queue_name('ada')}"
+        worker = fleet.start(queues, MEMCI_LOG_LEVEL="debug")
 
         def ask(**fields: Any) -> Any:
             return app.send_task(

@@ -78,13 +78,17 @@ def test_two_agents_alternate_in_slices_that_overrun_by_at_most_one_node(produce
     assert max(len(turn) for turn in turns) <= 5, "four nodes fill a slice, one may overrun it"
 
 
-def test_a_create_job_runs_during_a_pass_of_the_same_agent(producer, fleet):
+def test_a_job_runs_during_a_pass_of_its_agent_and_in_a_lane_worker(producer, fleet):
+    """A compress worker may get no processor time for long while others compute."""
     add_nodes(producer, "a", [100] * 30)
     fleet.start("memci.compress", MEMCI_TEST_SLICE_MS="30000")
     wait_until(lambda: producer.effects("a", "scan"), "the pass is under way", timeout_s=20)
     producer.append("a")
-    producer.wait_drained(["a"])
+    wait_until(lambda: producer.lane("a").lease_owner is None, "the lane is let go")
+    assert producer.states("a") == ["queued"]
     assert len(producer.effects("a", "scan")) < 30, "it did not wait for the end of the pass"
+    fleet.start("memci.lane")
+    producer.wait_drained(["a"])
     [created_at] = event_times(producer, "a", "effect")
     wait_until(lambda: len(producer.effects("a", "scan")) == 30, "the pass goes on after it")
     assert event_times(producer, "a", "scan")[-1] > created_at
@@ -94,6 +98,7 @@ def test_a_paused_lane_stops_between_two_nodes_and_can_be_resumed(producer, flee
     from memci.commands import jobs
 
     add_nodes(producer, "a", [50] * 40)
+    fleet.start("memci.lane", ready=False)
     fleet.start("memci.compress", MEMCI_TEST_SLICE_MS="30000")
     wait_until(lambda: producer.effects("a", "scan"), "the pass is under way", timeout_s=20)
     jobs.pause(producer.database, "a")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from contextlib import closing
+from uuid import uuid4
 
 import pytest
 import redis
@@ -15,6 +16,8 @@ from memci.commands import jobs
 from memci.errors import ConflictError, NotFoundError
 from memci.message import AppendLimits
 from memci.testing import wait_until
+from tests.support.fleet import fleet as fleet_of
+from tests.support.lanes import producer as producer_of
 
 
 def replay(producer, agent, job_id, *, at_tail=False):
@@ -152,9 +155,7 @@ def test_invalid_messages_are_kept_as_dead_letters(producer, fleet, upkeep, brok
         replay(producer, "a", create["id"])
 
 
-@pytest.mark.parametrize(
-    "queue", ["memci.lane", "memci.compress", "memci.read", "memci.upkeep", "memci.agent.a"]
-)
+@pytest.mark.parametrize("queue", ["memci.lane", "memci.compress", "memci.read", "memci.upkeep"])
 def test_a_worker_survives_what_is_no_message(fleet, broker_url, queue):
     worker = fleet.start(queue)
     envelope = {"body": "!", "headers": {}, "properties": {"body_encoding": "base64"}}
@@ -171,6 +172,65 @@ def test_a_worker_survives_what_is_no_message(fleet, broker_url, queue):
     assert worker.process.poll() is None
     assert "dropped an item" in worker.log_text
     assert "no JSON" not in worker.log_text
+
+
+def test_a_worker_of_one_agent_keeps_what_celery_would_drop(producer, fleet, broker_url):
+    """Whatever it is becomes a dead letter with its bytes; what can be read becomes a job."""
+    queue = agent_queue_name("a")
+    valid = {"agent_id": "a", "messages": [{"role": "user", "content": "hush-hush"}]}
+
+    def envelope(body=None, /, kind="application/json", **headers):
+        body = body or json.dumps([[], valid, {}])
+        at = {"exchange": "", "routing_key": queue}
+        return json.dumps(
+            {"body": base64.b64encode(body.encode()).decode(), "content-type": kind,
+             "headers": {"task": "memci.memory.create", **headers},
+             "properties": {"body_encoding": "base64", "delivery_tag": str(uuid4()),
+                            "delivery_info": at}}
+        ).encode()  # fmt: skip
+
+    def named() -> str:
+        return str(uuid4())
+
+    kept = [
+        b"hush-hush", b"\xff\xfe", b"null", b"[]", b"{}", b"[" * 100_000,
+        envelope("hush-hush", id=named()),
+        envelope(kind="application/x-yaml", id=named()),
+        envelope(id=named(), task="no.such.task"),
+        envelope(id=named(), task="memci.upkeep.sweep"),
+    ]  # fmt: skip
+    done = [
+        envelope(),
+        envelope(id=7),
+        envelope(id=named(), eta="hush-hush"),
+        envelope(id=named()).replace(b"delivery_info", b"info"),
+        envelope(id=named()),
+    ]
+    worker = fleet.start(queue, MEMCI_LOG_LEVEL="debug")
+    with closing(redis.Redis.from_url(broker_url)) as client:
+        client.lpush(queue, *kept, *done)
+        all_in = len(kept) + len(done)
+        wait_until(lambda: len(producer.states("a")) == all_in, "all are kept", timeout_s=20)
+        producer.wait_drained(["a"])
+        wait_until(lambda: not client.exists("unacked"), "all are acknowledged", timeout_s=20)
+    assert sorted(producer.states("a")) == ["dead"] * len(kept) + ["done"] * len(done)
+    with producer.database.agent_snapshot("a") as connection:
+        letters = connection.exec_driver_sql("SELECT body FROM dead_letter").all()
+    assert sorted(bytes(row[0]) for row in letters) == sorted(kept)
+    assert worker.process.poll() is None
+    assert "hush-hush" not in worker.log_text
+
+
+def test_a_worker_of_one_agent_loses_nothing_while_postgres_is_away(own_servers, tmp_path):
+    urls = (own_servers.postgres.url, own_servers.redis.url)
+    with fleet_of(*urls, tmp_path) as fleet, producer_of(*urls) as producer:
+        worker = fleet.start(agent_queue_name("a"))
+        own_servers.postgres.stop()
+        with closing(redis.Redis.from_url(own_servers.redis.url)) as client:
+            client.lpush(agent_queue_name("a"), "no message")
+        wait_until(lambda: "no broker intake" in worker.log_text, "it has tried", timeout_s=20)
+        own_servers.postgres.start()
+        wait_until(lambda: producer.states("a") == ["dead"], "it is kept", timeout_s=20)
 
 
 def test_messages_of_no_task_are_dropped_and_never_logged(fleet, broker_url):

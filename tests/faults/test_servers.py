@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 from functools import partial
 
@@ -25,7 +26,7 @@ def start_all(fleet):
     fleet.start("memci.upkeep", ready=False)
     fleet.start_beat()
     fleet.start("memci.lane", ready=False)
-    fleet.start("memci.lane")
+    return fleet.start("memci.lane")
 
 
 def test_flushall_loses_no_job(producer, fleet, client):
@@ -42,13 +43,15 @@ def test_flushall_loses_no_job(producer, fleet, client):
 
 @pytest.mark.timeout(120)
 def test_messages_sent_while_the_broker_is_down_are_processed_later(producer, fleet, own_servers):
-    start_all(fleet)
+    worker = start_all(fleet)
     for _ in range(20):
         producer.append("a", wait_ms=20)
     wait_until(lambda: producer.effects("a"), "work has begun")
     own_servers.redis.kill()
     answers = [producer.append("a") for _ in range(10)] + [producer.append("b")]
     assert [answer.seq for answer in answers] == [*range(21, 31), 1]
+    pauses = wait_until(lambda: pauses_of(worker, 5), "it tries again and again", timeout_s=30)
+    assert max(pauses) <= 2
     own_servers.redis.start()
     producer.wait_drained(["a", "b"], timeout_s=100)
     assert producer.effects("a") == list(range(1, 31))
@@ -111,6 +114,12 @@ def test_a_job_survives_outages_of_postgres_while_it_runs(producer, fleet, own_s
     producer.wait_drained(["a"])
     assert producer.states("a") == ["done"]
     assert producer.effects("a") == [1]
+
+
+def pauses_of(worker, tries):
+    """Return the pauses in seconds between tries to reach the broker, if there were that many."""
+    pauses = re.findall(r"Trying again in ([\d.]+) second", worker.log_text)
+    return [float(each) for each in pauses] if len(pauses) >= tries else []
 
 
 def failed_tasks(worker):

@@ -1,7 +1,8 @@
-"""``memci db``: upgrade the database, index large agents, and embed all texts again."""
+"""``memci db``: upgrade, back up and restore the database, index large agents, embed anew."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,6 +12,11 @@ from memci.cli.output import counted, hint, print_answer, printed_json, say
 
 if TYPE_CHECKING:
     from memci.commands.rebuild import Progress
+
+_File = Annotated[Path, typer.Argument(metavar="FILE", help="The backup.")]
+_ExistingFile = Annotated[
+    Path, typer.Argument(metavar="FILE", help="The backup.", exists=True, dir_okay=False)
+]
 
 
 def upgrade_database() -> None:
@@ -46,6 +52,33 @@ def status() -> None:
     print_answer(found, text)
     if not fits:
         raise typer.Exit(1)
+
+
+def backup(file: _File) -> None:
+    """Back up the embedded database, also while memci runs.
+
+    The file holds the whole database as of one moment, with all texts of users.
+    """
+    from memci.cli.database import embedded_servers
+    from memci.embedded.backup import dump
+
+    with embedded_servers(read_settings()) as servers:
+        dump(servers.postgres, file)
+    size = file.stat().st_size
+    print_answer({"file": str(file), "bytes": size}, f"the database is in {file} ({size:,} bytes)")
+
+
+def restore(file: _ExistingFile) -> None:
+    """Restore a backup into an embedded database, in a new data folder (MEMCI_DATA_DIR)."""
+    from memci.cli.database import embedded_servers
+    from memci.embedded.backup import restore as load
+    from memci.storage.migrate import upgrade
+
+    settings = read_settings()
+    with embedded_servers(settings, create=True) as servers:
+        load(servers.postgres, file)
+        upgrade(servers.postgres.url)
+    print_answer({"file": str(file)}, f"{file} is restored in {settings.data_dir}")
 
 
 def reembed(

@@ -10,7 +10,7 @@ import redis
 from celery import Celery
 
 from memci import errors
-from memci.broker.app import check_broker, consumers, redis_state
+from memci.broker.app import check_broker, connected, consumers, redis_state
 from memci.broker.names import COMPRESS_QUEUE, LANE_QUEUE, READ_QUEUE, UPKEEP_QUEUE
 from memci.broker.redis_queues import StrayQueue, printable_queue_name, stray_queues
 from memci.cli.connection import client_for
@@ -352,7 +352,7 @@ def check_broker_and_workers(app: Celery, client: redis.Redis | None) -> Iterato
         else:
             yield from _redis(*redis_state(client))
             yield from _strays(stray_queues(client, _MOST_STRAYS))
-        yield from _workers(consumers(app))
+        yield from _workers(consumers(app), connected(client) if client else {})
     except errors.BrokerUnavailableError as error:
         yield wrong("broker", str(error), "check that it runs, and MEMCI_BROKER_URL")
 
@@ -409,16 +409,26 @@ def _notifications(events: str) -> Finding:
     )
 
 
-def _workers(listening: Mapping[str, list[str]]) -> Iterator[Finding]:
+def _workers(
+    listening: Mapping[str, list[str]], connected: Mapping[str, set[str]]
+) -> Iterator[Finding]:
     for pool, queue in _POOLS.items():
         workers = listening.get(queue, [])
+        silent = connected.get(queue, set()).difference(workers)
         if workers:
             yield ok(f"{pool} pool", f"{len(workers)} on {queue}: {', '.join(sorted(workers))}")
-        else:
+        elif not silent:
             yield wrong(
                 f"{pool} pool",
                 f"no worker answers on {queue}",
                 f"start one, with `memci up` or: {' '.join(PARTS[pool])}",
+            )
+        if silent:
+            yield wrong(
+                f"{pool} pool",
+                f"on {queue}, but without an answer: {', '.join(sorted(silent))}",
+                "it is stopped (continue it with kill -CONT), or very busy; if it stays silent, "
+                "kill it and start it again",
             )
 
 

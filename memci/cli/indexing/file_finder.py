@@ -117,17 +117,23 @@ def find(path: Path, found: Found, *, called: str | None, max_bytes: int) -> Non
     """Add a file, or the files below a folder.
 
     Names of documents begin with the folder's name, such as ``guide/install.md``; ``called``
-    replaces it. Raises ``InvalidInputError`` for a missing path, and for two folders of one name.
+    replaces it. Raises ``InvalidInputError`` for a path that is missing or no file or folder, such
+    as a named pipe, and for two folders of one name.
     """
     try:
         root = path.resolve(strict=True)
-        is_folder = root.is_dir()
+        is_folder, is_file = root.is_dir(), root.is_file()
     except (OSError, RuntimeError) as error:  # RuntimeError: a link that leads to itself
         raise InvalidInputError(
             f"{path}: there is no such file or folder, or it cannot be read", field="path"
         ) from error
+    if not (is_folder or is_file):
+        raise InvalidInputError(
+            f"{path}: only folders and regular files are indexed, no pipes and devices",
+            field="path",
+        )
     name = check_name((called or root.name).strip("/") or "root")
-    if not is_folder:
+    if is_file:
         _add(root, name, found, max_bytes)
         return
     _add_root(f"{name}/", root, found)
@@ -220,9 +226,8 @@ def _walk(root: Path, unread: list[Path], ignored: set[Path]) -> Iterator[Path]:
     for here, folders, files in os.walk(root, onerror=leave):
         folder = Path(here)
         if ".gitignore" in files:
-            try:
-                rules = (folder / ".gitignore").read_text(errors="replace").splitlines()
-            except OSError:
+            rules = _rules(folder / ".gitignore")
+            if rules is None:
                 unread.append(folder.relative_to(root))
                 folders.clear()
                 continue
@@ -239,6 +244,14 @@ def _walk(root: Path, unread: list[Path], ignored: set[Path]) -> Iterator[Path]:
                 ignored.add(folder / each)
             else:
                 yield (folder / each).relative_to(root)
+
+
+def _rules(path: Path) -> list[str] | None:
+    """Return the lines of a .gitignore; None if it cannot be read or is no regular file."""
+    try:
+        return path.read_text(errors="replace").splitlines() if path.is_file() else None
+    except OSError:
+        return None
 
 
 def _is_ignored(path: Path, root: Path, specs: dict[Path, GitIgnoreSpec], ending: str) -> bool:

@@ -105,6 +105,8 @@ class PartLog:
 # Deaths in a row, without having been ready, after which a part has failed.
 FALSE_STARTS = 3
 _LONGEST_PAUSE_S = 30.0
+# Seconds after which the death of a part that was ready is no loop: it starts again at once.
+_STABLE_S = 10.0
 
 
 class State(StrEnum):
@@ -198,13 +200,18 @@ class Part:
 
     def _signal(self, number: signal.Signals) -> None:
         if self.pid is not None and self._server.poll(self.pid) is None:
-            with suppress(ProcessLookupError):
-                os.killpg(self.pid, number)
+            with suppress(ProcessLookupError):  # it has ended
+                try:
+                    os.killpg(self.pid, number)
+                except ProcessLookupError:  # it was forked just now, and is no group yet
+                    os.kill(self.pid, number)
 
     def _schedule_restart(self, reason: str) -> None:
         if self.state is State.STARTING:
             self.false_starts += 1
-        wait_s = pause_s(self.false_starts)
+        lived_s = time.monotonic() - self._started_at
+        stable = self.state is State.READY and lived_s > _STABLE_S
+        wait_s = 0.0 if stable else pause_s(self.false_starts)
         self.state = State.FAILED if self.false_starts >= FALSE_STARTS else State.RESTARTING
         self.note = f"{reason}, again in {wait_s:.0f} s"
         self.pid = None

@@ -3,6 +3,7 @@
 The type of a column derives from its SQL type and ``info`` in ``storage.schema``.
 """
 
+import json
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 from functools import cache
@@ -53,6 +54,8 @@ def checked_row(table: sa.Table, line: bytes) -> dict[str, Any]:
         row = decode(line)
     except NotStrictError as error:
         raise LineError(str(error)) from None
+    if _HALF in line.lower() and not _is_text(row):
+        raise LineError("a text holds half a character, such as \\ud800")
     columns = [column.name for column in exported_columns(table)]
     if not isinstance(row, dict) or row.keys() != set(columns):
         raise LineError(f"expected an object of exactly {', '.join(columns)}")
@@ -64,6 +67,18 @@ def checked_row(table: sa.Table, line: bytes) -> dict[str, Any]:
     if table.name in _ROW_CHECKS and not _ROW_CHECKS[table.name](row):
         raise LineError("the columns do not belong together")
     return row
+
+
+# The beginning of an escaped surrogate; PostgreSQL takes them in pairs only.
+_HALF = b"\\ud"
+
+
+def _is_text(value: Any) -> bool:
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 @cache

@@ -10,10 +10,12 @@ from collections.abc import Sequence
 from contextlib import closing
 
 import redis
+from structlog.testing import capture_logs
 
 from memci.broker.app import make_app
 from memci.broker.names import LANE_QUEUE
 from memci.broker.wakeup import RedisWakeups, WakeupPublisher, Wakeups
+from memci.embedded import Servers
 from memci.testing import wait_until
 
 
@@ -56,6 +58,24 @@ def test_a_broker_that_never_answers_does_not_block_callers() -> None:
             assert time.monotonic() - began < 1, "wakeups are handed over, not published"
             publisher.close()
             assert time.monotonic() - began < 10, "nor does the end wait for each of them"
+
+
+def test_wakeups_during_a_restart_of_the_broker_go_out_after_it(own_servers: Servers) -> None:
+    """The job of a message would wait for the sweep otherwise, which is not even there."""
+    url = own_servers.redis.url
+    with (
+        closing(redis.Redis.from_url(url)) as client,
+        make_app(url) as app,
+        closing(RedisWakeups(app, url)) as wakeups,
+        closing(WakeupPublisher(wakeups)) as publisher,
+        capture_logs() as logs,
+    ):
+        own_servers.redis.kill()
+        for agent in ("ann", "bob"):
+            publisher.wake_lane(agent)
+        wait_until(lambda: logs, "publishing has failed")
+        own_servers.redis.start()
+        wait_until(lambda: woken(client) == ["ann", "bob"], "both are out")
 
 
 class FaultyWakeups(Wakeups):

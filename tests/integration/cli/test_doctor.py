@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import signal
 import subprocess
 from collections.abc import Iterable
 from contextlib import closing
@@ -34,6 +35,7 @@ from memci.smallmodel.offline.e5_embedder import OfflineEmbedder
 from memci.storage.migrate import downgrade
 from memci.storage.session import Database
 from tests.support.command_line import MEMCI, environment, run
+from tests.support.fleet import Fleet
 from tests.support.network import AgentUnderTest
 
 
@@ -95,6 +97,29 @@ def test_a_redis_that_loses_messages_is_wrong(own_servers: Servers):
         Level.WRONG,
         Level.NOTE,
     )
+
+
+def test_a_frozen_worker_is_told_from_a_missing_one(
+    fleet: Fleet, client: redis.Redis, broker_url: str
+):
+    frozen = fleet.start("memci.upkeep")
+    with make_app(broker_url) as app:
+
+        def pools() -> dict[str, Finding]:
+            found = check_broker_and_workers(app, client)
+            return {each.subject: each for each in found if each.subject.endswith(" pool")}
+
+        assert pools()["upkeep pool"].level is Level.OK
+        frozen.send(signal.SIGSTOP)
+        found = pools()
+        assert {each.level for each in found.values()} == {Level.WRONG}
+        assert found["upkeep pool"].text == "on memci.upkeep, but without an answer: w0@test"
+        assert "kill -CONT" in found["upkeep pool"].advice
+        assert found["lane pool"].text == "no worker answers on memci.lane"
+        frozen.send(signal.SIGCONT)
+        assert pools()["upkeep pool"].level is Level.OK
+        frozen.kill()
+        assert pools()["upkeep pool"].text == "no worker answers on memci.upkeep"
 
 
 def test_an_unreachable_broker_is_one_finding():

@@ -79,7 +79,8 @@ def test_a_claim_waits_for_an_append_to_the_lane(database_url, database, claims,
     """This may be its only wakeup: the append sees a woken lane and publishes none."""
     make_due(database, 1)
     with database.lane_transaction() as connection:
-        connection.exec_driver_sql("UPDATE lane SET compress_at = now(), wake_at = now()")
+        connection.exec_driver_sql("UPDATE lane SET wake_at = NULL")
+        connection.exec_driver_sql(f"UPDATE lane SET {due} = now()")
 
     def claim():
         if due == "wake_at":
@@ -93,7 +94,16 @@ def test_a_claim_waits_for_an_append_to_the_lane(database_url, database, claims,
             claiming = pool.submit(claim)
             wait_until(lambda: waiting_for_locks(watching) or claiming.done(), "it waits")
         assert claiming.result() == ["a1"]
-    assert not claims.claim_due("a1", 16).claimed or due == "compress_at"
+    assert not claims.claim_due("a1", 16).claimed
+
+
+@pytest.mark.parametrize("hint", ["a1", None])
+def test_a_lane_with_jobs_is_left_to_lane_workers(database, claims, hint):
+    make_due(database, 1)
+    with database.lane_transaction() as connection:
+        connection.exec_driver_sql("UPDATE lane SET compress_at = now()")
+    assert claims.claim_compress(hint) is None
+    assert claimed_agents(claims.claim_due(None, 16)) == ["a1"]
 
 
 def test_a_lane_that_stays_locked_is_left_to_the_sweep(database, claims):

@@ -91,6 +91,22 @@ def test_invalid_values_are_refused(name: str, archive: bytes, elsewhere: Databa
     assert f"tables/{table}.jsonl" in message
 
 
+@pytest.mark.parametrize("table", [each.name for each in EXPORTED_TABLES])
+def test_half_a_character_is_refused_in_every_text(
+    table: str, archive: bytes, elsewhere: Database
+) -> None:
+    (row, *_) = map(json.loads, files_of(archive)[f"tables/{table}.jsonl"].splitlines())
+    for name in (name for name, value in row.items() if isinstance(value, str)):
+        line = json.dumps({**row, name: "\ud800"})
+
+        def change(rows: list[Any], line: str = line) -> None:
+            rows[0] = line
+
+        message = refusal(elsewhere, forged(archive, table, change))
+        assert f"tables/{table}.jsonl, line 1: " in message
+        assert "half a character" in message
+
+
 @pytest.mark.parametrize("name", CONTRADICTIONS)
 def test_contradictory_rows_are_refused(name: str, archive: bytes, elsewhere: Database) -> None:
     table, change = CONTRADICTIONS[name]

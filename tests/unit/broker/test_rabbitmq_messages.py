@@ -10,6 +10,7 @@ from uuid import UUID
 from amqp import Message
 from hypothesis import given
 from hypothesis import strategies as st
+from kombu.transport import pyamqp
 
 from memci.broker import rabbitmq_queues
 from memci.broker.intake_queues import noted_size
@@ -46,6 +47,13 @@ def test_a_redelivered_message_gives_the_same_bytes():
     first = message("[[],{},{}]", task="t", lang="py")
     again = message("[[],{},{}]", lang="py", task="t", **{"x-delivery-count": 2})
     assert envelope(first) == envelope(again)
+
+
+def test_a_worker_sees_the_same_bytes_as_the_intake():
+    """Celery hands out messages of kombu, whose delivery details change each time."""
+    plain = message("no JSON", task="t", id=ID)
+    plain.delivery_info = {"routing_key": "memci.agent.a", "delivery_tag": 7, "redelivered": True}
+    assert envelope(pyamqp.Message(plain)) == envelope(plain)
 
 
 def test_different_bodies_give_different_bytes():

@@ -102,6 +102,21 @@ def test_a_folder_with_an_unreadable_gitignore_is_skipped_and_its_documents_kept
     assert names_without_file(INDEXED, found) == []
 
 
+@pytest.mark.timeout(20)
+def test_named_pipes_are_not_read(folder: Path):
+    """Nobody writes to them, so reading one would take for ever."""
+    pipe = folder / "pipe.md"
+    os.mkfifo(pipe)
+    with pytest.raises(InvalidInputError, match="no pipes and devices"):
+        found_in(pipe)
+    with pytest.raises(InvalidInputError, match="no pipes and devices"):
+        found_in(Path(os.devnull))
+    os.mkfifo(folder / "sub" / ".gitignore")
+    found = found_in(folder)
+    assert set(found.files) == {"docs/a.md", "docs/b.md"}
+    assert found.unread == {"docs/sub/"}
+
+
 def test_a_folder_without_files_removes_nothing(folder: Path):
     """The mount point of a missing disk is an empty folder."""
     shutil.rmtree(folder)

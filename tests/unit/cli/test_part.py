@@ -71,6 +71,23 @@ def test_a_part_that_was_ready_and_exits_is_no_false_start(tmp_path: Path, serve
     assert not part.check(), "it is not started again"
 
 
+def test_a_part_that_worked_for_long_starts_again_at_once(
+    tmp_path: Path, server: ForkServer, monkeypatch: pytest.MonkeyPatch
+):
+    part = Part("part", SERVING, environment(), PartLog(tmp_path / "log"), server)
+    monkeypatch.setattr("memci.cli.up.part._STABLE_S", 0.0)
+    part.start()
+    assert part.pid is not None
+    assert part.note_ready(part.pid)
+    os.kill(part.pid, 9)
+    wait_until(part.check, "its death is noticed")
+    assert part.note == "killed by SIGKILL, again in 0 s"
+    assert part.check(), "it is started"
+    assert (part.state, part.restarts) == (State.STARTING, 1)
+    part.kill()
+    wait_until(part.has_stopped, "nothing is left")
+
+
 def test_a_part_fails_after_the_maximum_of_false_starts(part: Part):
     part.false_starts = FALSE_STARTS - 1
     part.start()
