@@ -58,9 +58,14 @@ _WITH_LIMITS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
 }
 
 
-def expectation(fault: Fault) -> str:
-    """Return what was expected instead; it stands after the name of the field and a colon."""
+def expectation(fault: Fault, known: Sequence[str] = ()) -> str:
+    """Return what was expected instead; it stands after the name of the field and a colon.
+
+    ``known``: the fields that there are beside an unknown one.
+    """
     kind = str(fault["type"])
+    if kind == "extra_forbidden" and known:
+        return f"there is no such field; there are {', '.join(known)}"
     if kind in _WITH_LIMITS:
         return _WITH_LIMITS[kind](fault["ctx"])
     if kind in _WORDS:

@@ -45,7 +45,6 @@ app = typer.Typer(
     "Begin with `memci demo`. Or run `memci up` in one terminal, and in another: memci remember "
     "FILE --agent ID, memci recall WORD --agent ID. If something does not work, run memci doctor.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
@@ -54,6 +53,7 @@ app = typer.Typer(
 COMMANDS: tuple[Callable[..., Any], ...] = (
     services.up,
     services.demo,
+    services.sample,
     services.doctor,
     remember.remember,
     recall.recall,
@@ -63,7 +63,7 @@ COMMANDS: tuple[Callable[..., Any], ...] = (
     tools.tools,
     tools.mcp,
 )
-_WITHOUT_JSON = frozenset({services.up, services.demo, tools.tools, tools.mcp})
+_WITHOUT_JSON = frozenset({services.up, services.demo, services.sample, tools.tools, tools.mcp})
 GROUPS: dict[str, tuple[str, tuple[Callable[..., Any], ...]]] = {
     "agents": (
         "List, show, configure, pause, export and import agents.",

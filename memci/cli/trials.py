@@ -160,7 +160,9 @@ def read_questions(path: Path) -> list[RecordedQuestion]:
         try:
             questions += [RecordedQuestion.model_validate_json(line)] if line.strip() else []
         except ValidationError as error:
-            raise InvalidInputError(f"{path}, line {number}: {describe_faults(error)}") from None
+            raise InvalidInputError(
+                f"{path}, line {number}: {describe_faults(error, RecordedQuestion)}"
+            ) from None
     if not questions:
         raise InvalidInputError(
             f"{path} has no questions: `memci context QUERY --agent ID --record {path}` adds one"

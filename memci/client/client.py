@@ -1,6 +1,7 @@
 """The Python client: for threads, and as ``.aio`` for asyncio."""
 
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Self, Unpack
 from urllib.parse import quote
 
@@ -8,7 +9,14 @@ from pydantic import RootModel
 
 from memci.client.agent_state import InspectionMethods, JobMethods
 from memci.client.documents import DocumentMethods
-from memci.client.keyword_arguments import Page
+from memci.client.keyword_arguments import (
+    AppendOptions,
+    ContextOptions,
+    Messages,
+    Page,
+    SearchOptions,
+)
+from memci.client.local import LocalServer, start_local
 from memci.client.memory import MemoryMethods, RebuildMethods, TransferMethods
 from memci.client.method import ClientOptions, Methods, TransportT, method
 from memci.client.page_operations import PageOperations
@@ -17,11 +25,16 @@ from memci.client.requests import ClientRequest, Flow, Retries, check_url, fetch
 from memci.client.transport import AsyncTransport, Transport
 from memci.domain.agent_id import check_agent_id
 from memci.domain.documents import collection_owner
+from memci.message import Remember
 from memci.schemas.agents import AgentList, ReadyAnswer
 from memci.schemas.documents import CollectionList
+from memci.schemas.messages import AppendAnswer
+from memci.schemas.reads import ContextAnswer, SearchAnswer
 from memci.schemas.tools.format_names import ToolFormat
 
 _URL = "http://127.0.0.1:8000"
+# Of the methods that take a user instead of an agent.
+DEFAULT_AGENT = "default"
 
 
 class CollectionMethods(DocumentMethods[TransportT]):
@@ -39,6 +52,10 @@ class Collection(CollectionMethods[Transport]):
 
 class AsyncCollection(CollectionMethods[AsyncTransport]):
     """One collection of documents, for asyncio."""
+
+
+def _of(user: str | None) -> AppendOptions:
+    return {} if user is None else {"user_id": user}
 
 
 class AgentMethods(
@@ -121,6 +138,50 @@ class ServerMethods(Methods[TransportT]):
         tools = yield from self._get("/v1/tools", _ToolList, {"format": str(format)})
         return tools.root
 
+    @method
+    def add(
+        self,
+        messages: Messages,
+        *,
+        user: str | None = None,
+        agent: str = DEFAULT_AGENT,
+        **options: Unpack[AppendOptions],
+    ) -> Flow[AppendAnswer]:
+        """Store messages of a user, and make memories of them now."""
+        memory = self._memory(agent)
+        return memory._append(messages, Remember.NOW, {**options, **_of(user)})  # noqa: SLF001
+
+    @method
+    def search(
+        self,
+        query: str,
+        *,
+        user: str | None = None,
+        agent: str = DEFAULT_AGENT,
+        **options: Unpack[SearchOptions],
+    ) -> Flow[SearchAnswer]:
+        """Search what a user may see, by meaning and by words."""
+        memory = self._memory(agent)
+        own = {**options, **_of(user)}
+        return memory._read("/search", SearchAnswer, own, query=query)  # noqa: SLF001
+
+    @method
+    def context(
+        self,
+        query: str | None = None,
+        *,
+        user: str | None = None,
+        agent: str = DEFAULT_AGENT,
+        **options: Unpack[ContextOptions],
+    ) -> Flow[ContextAnswer]:
+        """Assemble the messages that a model should see, within ``budget_tokens``."""
+        memory = self._memory(agent)
+        own = {**options, **_of(user)}
+        return memory._read("/context", ContextAnswer, own, query=query)  # noqa: SLF001
+
+    def _memory(self, agent: str) -> MemoryMethods[TransportT]:
+        return AgentMethods(agent, self._options, self._transport)
+
 
 class AsyncMemci(ServerMethods[AsyncTransport]):
     """A memci server, for asyncio: ``Memci`` with methods to be awaited."""
@@ -154,6 +215,22 @@ class Memci(ServerMethods[Transport]):
     """
 
     _transport_type = Transport
+    _local: LocalServer | None = None
+
+    @classmethod
+    def local(cls, data_dir: Path | str | None = None, **options: Any) -> Self:
+        """Run memci in the background of this program, and return its client.
+
+        Programs with the same data folder share one server. It stops some seconds after the last
+        of them has ended or closed its client; the data stays. ``data_dir``: none is that of the
+        settings, MEMCI_DATA_DIR. ``options``: as of ``Memci``. Raises ``ConfigurationError`` if it
+        does not start.
+        """
+        server = start_local(data_dir)
+        options = {"api_key": server.api_key, **options}
+        memci = cls(server.url, **options)
+        memci._local = server
+        return memci
 
     @cached_property
     def aio(self) -> AsyncMemci:
@@ -172,8 +249,10 @@ class Memci(ServerMethods[Transport]):
         return Collection(name, self._options, self._transport)
 
     def close(self) -> None:
-        """Close the connections."""
+        """Close the connections; a local server may stop."""
         self._transport.close()
+        if self._local is not None:
+            self._local.in_use.close()
 
     def __enter__(self) -> Self:
         return self

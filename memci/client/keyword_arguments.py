@@ -12,9 +12,15 @@ from memci.domain.session.plan import StepState
 from memci.schemas.messages import MessageIn
 from memci.schemas.reads import Filters
 
+SourceName: TypeAlias = (
+    Source | Literal["chat", "memory", "document", "code", "page", "summary", "pin", "plan"]
+)
+ChannelName: TypeAlias = Channel | Literal["dense", "lexical", "bfs"]
 WindowFormat: TypeAlias = Format | Literal["markdown", "text", "native"]
-# A message in OpenAI's form, or as a schema.
-MessageLike: TypeAlias = Mapping[str, Any] | MessageIn
+# A message in OpenAI's form, as a schema, or the text of a user's message.
+MessageLike: TypeAlias = Mapping[str, Any] | MessageIn | str
+# One message, or several in order.
+Messages: TypeAlias = MessageLike | Sequence[MessageLike]
 
 
 class Page(TypedDict, total=False):
@@ -80,7 +86,7 @@ class Viewpoint(Fresh, total=False):
 class RecallOptions(Viewpoint, total=False):
     """Beside keywords."""
 
-    relations: Annotated[Sequence[str], "Follow only links of these names"]
+    relations: Annotated[str | Sequence[str], "Follow only links of these names"]
     depth: Annotated[int, "Links out from the focus; none: the agent's `default_search_depth`"]
     limit: Annotated[int, "Memories at most"]
     budget_tokens: Annotated[int, "Tokens of the answer at most"]
@@ -90,15 +96,11 @@ class Scope(Viewpoint, total=False):
     """For whom, and which part of memory is read."""
 
     sources: Annotated[
-        Sequence[
-            Source | Literal["chat", "memory", "document", "code", "page", "summary", "pin", "plan"]
-        ],
+        SourceName | Sequence[SourceName],
         "Default: all",
     ]
-    collections: Annotated[Sequence[str], "Shared collections to search, too"]
-    channels: Annotated[
-        Sequence[Channel | Literal["dense", "lexical", "bfs"]], "Default: dense and lexical"
-    ]
+    collections: Annotated[str | Sequence[str], "Shared collections to search, too"]
+    channels: Annotated[ChannelName | Sequence[ChannelName], "Default: dense and lexical"]
     filters: Annotated[Filters | Mapping[str, Any], "Conditions of hits"]
     now: Annotated[datetime | str | float | None, 'What "yesterday" counts from; none: now']
     explain: Annotated[bool, "Say where each hit came from"]
@@ -112,7 +114,9 @@ class SearchOptions(Scope, total=False):
 
 
 class ContextOptions(Scope, total=False):
-    """Beside query and budget."""
+    """Beside the query."""
+
+    budget_tokens: Annotated[int, "Tokens of the list at most"]
 
     model: Annotated[str, "Model or tokenizer whose tokens count"]
     system: Annotated[str, "System text; it begins the list"]
@@ -176,9 +180,11 @@ class LinkOptions(Page, total=False):
 class ErasureOptions(TypedDict, total=False):
     """Messages, pages and pins, or a session."""
 
-    message_ids: Annotated[Sequence[str], "These messages"]
-    page_indexes: Annotated[Sequence[str], "These notes; names and descriptions of other pages"]
-    pins: Annotated[Sequence[int], "These pinned texts, by their numbers"]
+    message_ids: Annotated[str | Sequence[str], "These messages"]
+    page_indexes: Annotated[
+        str | Sequence[str], "These notes; names and descriptions of other pages"
+    ]
+    pins: Annotated[int | Sequence[int], "These pinned texts, by their numbers"]
     session_id: Annotated[str, "All messages of this session"]
 
 

@@ -9,7 +9,7 @@ from uuid import uuid4
 from memci.client import keyword_arguments as options
 from memci.client.agent_state import WaitingMethods
 from memci.client.archive_files import read_manifest
-from memci.client.keyword_arguments import MessageLike
+from memci.client.keyword_arguments import Messages
 from memci.client.method import Methods, TransportT, method
 from memci.client.requests import AnswerT, ClientRequest, Flow, path_of_name, send
 from memci.domain.job import JobState
@@ -28,7 +28,7 @@ class MemoryMethods(Methods[TransportT]):
 
     @method
     def remember(
-        self, messages: Sequence[MessageLike], **options: Unpack[options.AppendOptions]
+        self, messages: Messages, **options: Unpack[options.AppendOptions]
     ) -> Flow[AppendAnswer]:
         """Store messages, and make memories of them now."""
         return self._append(messages, Remember.NOW, options)
@@ -36,7 +36,7 @@ class MemoryMethods(Methods[TransportT]):
     @method
     def record(
         self,
-        messages: Sequence[MessageLike],
+        messages: Messages,
         *,
         remember: Remember = Remember.AUTO,
         **options: Unpack[options.AppendOptions],
@@ -51,14 +51,14 @@ class MemoryMethods(Methods[TransportT]):
 
     @method
     def recall(
-        self, keywords: Sequence[str], **options: Unpack[options.RecallOptions]
+        self, keywords: str | Sequence[str], **options: Unpack[options.RecallOptions]
     ) -> Flow[RecallAnswer]:
         """Search the network from what the agent is talking about; for programs."""
         return self._read("/recall", RecallAnswer, options, keywords=keywords, format="structured")
 
     @method
     def recall_text(
-        self, keywords: Sequence[str], **options: Unpack[options.RecallOptions]
+        self, keywords: str | Sequence[str], **options: Unpack[options.RecallOptions]
     ) -> Flow[RecallText]:
         """Search as ``recall`` does; for a model."""
         return self._read("/recall", RecallText, options, keywords=keywords, format="text")
@@ -72,14 +72,10 @@ class MemoryMethods(Methods[TransportT]):
     def context(
         self,
         query: str | None = None,
-        *,
-        budget_tokens: int,
         **options: Unpack[options.ContextOptions],
     ) -> Flow[ContextAnswer]:
         """Assemble the messages that a model should see, within ``budget_tokens``."""
-        return self._read(
-            "/context", ContextAnswer, options, query=query, budget_tokens=budget_tokens
-        )
+        return self._read("/context", ContextAnswer, options, query=query)
 
     @method
     def handover(self, **options: Unpack[options.HandoverOptions]) -> Flow[HandoverAnswer]:
@@ -108,7 +104,7 @@ class MemoryMethods(Methods[TransportT]):
 
     def _append(
         self,
-        messages: Sequence[MessageLike],
+        messages: Messages,
         remember: Remember,
         options: options.AppendOptions,
     ) -> Flow[AppendAnswer]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 
 import memci
 from memci.schemas.problems import MEDIA_TYPE, Problem
@@ -55,13 +55,17 @@ CONFLICT = described(409)
 
 
 def install(app: FastAPI) -> None:
-    """Serve /openapi.json and /docs."""
+    """Serve /openapi.json and /docs, to which / leads."""
     app.openapi = cache(partial(_openapi, app))  # type: ignore[method-assign]
     page = files("memci.http").joinpath("docs.html").read_text()
 
     @app.get("/docs", include_in_schema=False)
     def docs() -> Response:
         return Response(page, media_type="text/html", headers=_SECURITY_HEADERS)
+
+    @app.get("/", include_in_schema=False)
+    def root() -> Response:
+        return RedirectResponse("docs")
 
 
 def _openapi(app: FastAPI) -> dict[str, Any]:

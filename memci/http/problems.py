@@ -1,10 +1,14 @@
 """Errors as problem details (RFC 9457)."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from inspect import isclass
+from typing import Any, get_type_hints
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -13,7 +17,8 @@ from starlette.routing import Match
 from memci import errors
 from memci.http.request import MalformedError, MediaTypeError
 from memci.schemas import problems
-from memci.validation_messages import expectation, own_faults
+from memci.schemas.base import Request as Body
+from memci.validation_messages import own_faults
 
 # A request can have a hundred thousand faults; the first few are enough.
 _MOST_FAULTS = 20
@@ -62,11 +67,15 @@ async def _on_memci_error(_request: Request, error: errors.MemciError) -> Respon
     return answer_error(error)
 
 
-async def _on_invalid(_request: Request, error: RequestValidationError) -> Response:
+async def _on_invalid(request: Request, error: RequestValidationError) -> Response:
     """Answer with the wrong fields and the expected values, never with the sent ones."""
     found = own_faults(error.errors())
+    model = _body_of(request.scope["endpoint"])
     faults = [
-        problems.Fault(field=_path(each["loc"]), detail=expectation(each))
+        problems.Fault(
+            field=_path(each["loc"]),
+            detail=problems.expected_by(model, each["loc"][1:], each),
+        )
         for each in found[:_MOST_FAULTS]
     ]
     first = faults[0]
@@ -96,6 +105,13 @@ def _methods(request: Request) -> set[str]:
         if route.matches(request.scope)[0] is not Match.NONE:
             methods |= route.methods or set()
     return methods
+
+
+@cache
+def _body_of(endpoint: Callable[..., Any]) -> type[BaseModel] | None:
+    """Return the schema of the body that an endpoint takes, if it takes one."""
+    kinds = get_type_hints(endpoint).values()
+    return next((each for each in kinds if isclass(each) and issubclass(each, Body)), None)
 
 
 def _path(location: Sequence[str | int]) -> str | None:

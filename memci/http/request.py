@@ -249,7 +249,7 @@ async def uploaded_document(call: Call, *, max_bytes: int) -> tuple[str, bytes]:
             try:
                 request = DocumentRequest.model_validate(parse_json(body))
             except ValidationError as error:
-                raise InvalidInputError(describe_faults(error)) from None
+                raise InvalidInputError(describe_faults(error, DocumentRequest)) from None
             return request.name, request.text.encode()
         case "multipart/form-data":
             return await _document_in_form(call, chunks)

@@ -168,7 +168,10 @@ def _accept(
         else:
             raise InvalidInputError(f"unknown task; known are {CREATE_TASK} and {COMPRESS_TASK}")
     except ValidationError as error:
-        raise InvalidInputError(describe_faults(error)) from None
+        raise InvalidInputError(describe_faults(error, _ARGUMENTS.get(error.title))) from None
+
+
+_ARGUMENTS = {each.__name__: each for each in (CreateArguments, StoredArguments, CompressArguments)}
 
 
 def _append_request(

@@ -7,7 +7,7 @@ from uuid import UUID
 from pydantic import Field, StrictInt, model_validator
 
 from memci.message import Role
-from memci.schemas.base import Answer, ForeignId, Query, Request, Text
+from memci.schemas.base import Answer, ForeignId, OneOrMany, Query, Request, Text
 from memci.schemas.pages import Index, PinNumber
 
 # Increased when the columns of an archive change; a test notices.
@@ -59,6 +59,9 @@ class ImportAnswer(Answer):
     reembed_job_id: UUID | None = Field(description="The job that computes new vectors, if needed")
 
 
+_Many = Field(min_length=1, max_length=10_000)
+
+
 class EraseRequest(Request):
     """Messages to erase, with all that was made of them: by ids, session, or query (preview).
 
@@ -67,11 +70,9 @@ class EraseRequest(Request):
     indexes and numbers that it found.
     """
 
-    message_ids: Annotated[tuple[ForeignId, ...], Field(min_length=1, max_length=10_000)] | None = (
-        None
-    )
-    page_indexes: Annotated[tuple[Index, ...], Field(min_length=1, max_length=10_000)] | None = None
-    pins: Annotated[tuple[PinNumber, ...], Field(min_length=1, max_length=10_000)] | None = None
+    message_ids: Annotated[tuple[ForeignId, ...], _Many, OneOrMany] | None = None
+    page_indexes: Annotated[tuple[Index, ...], _Many, OneOrMany] | None = None
+    pins: Annotated[tuple[PinNumber, ...], _Many, OneOrMany] | None = None
     session_id: ForeignId | None = None
     query: Annotated[Query, Field(min_length=1)] | None = Field(
         None,

@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Mapping
 from datetime import UTC, date, datetime, timedelta
 from typing import Annotated, Any
 
@@ -71,6 +72,16 @@ def storable(text: str) -> str:
 
 
 Text = Annotated[str, AfterValidator(storable)]
+
+
+def _listed(value: object) -> object:
+    """Return a list of a value that stands alone."""
+    alone = isinstance(value, (str, Mapping)) or type(value) is int
+    return [value] if alone else value
+
+
+# For a field that is a tuple: a single item may stand there without its list.
+OneOrMany = BeforeValidator(_listed)
 # Ids that others chose: of messages, sessions, users.
 ForeignId = Annotated[Text, StringConstraints(min_length=1, max_length=256)]
 Query = Annotated[Text, StringConstraints(max_length=65_536)]
@@ -107,6 +118,8 @@ RequiredQuery = Annotated[
     Field(json_schema_extra={"pattern": r"\S"}),
 ]
 BudgetTokens = Annotated[StrictInt, Field(ge=1, le=2_000_000)]
+# Of a context whose budget is not said.
+DEFAULT_BUDGET_TOKENS = 2_000
 WaitMs = Annotated[StrictInt, Field(ge=0, le=30_000)]
 Seq = Annotated[StrictInt, Field(ge=0, le=2**62)]
 

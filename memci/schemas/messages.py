@@ -14,7 +14,16 @@ from memci.domain.memory.message_filter import FilterReason
 from memci.errors import TooLargeError
 from memci.message import AppendLimits, NewMessage, Remember, Role
 from memci.schemas.agents import CompressRequest
-from memci.schemas.base import Answer, ForeignId, Instant, Listing, Request, Text, check_json
+from memci.schemas.base import (
+    Answer,
+    ForeignId,
+    Instant,
+    Listing,
+    OneOrMany,
+    Request,
+    Text,
+    check_json,
+)
 
 # Fields of OpenAI's answers, empty unless they hold something that memci cannot keep.
 _MAYBE_EMPTY = ("refusal", "annotations", "audio", "function_call")
@@ -23,8 +32,10 @@ _PART_FIELDS = frozenset({"type", "text", "cache_control"})
 _EXPECTED = "expected text, or a list of parts of type text"
 
 
-def without_empty_fields(message: Any) -> Any:
-    """Leave out empty fields of OpenAI's answers."""
+def read_message(message: Any) -> Any:
+    """Read a text as a message of the user; leave out empty fields of OpenAI's answers."""
+    if isinstance(message, str):
+        return {"role": Role.USER, "content": message}
     if not isinstance(message, dict) or message.keys().isdisjoint(_MAYBE_EMPTY):
         return message
     empty = {name for name in _MAYBE_EMPTY if message.get(name) in (None, [])}
@@ -114,7 +125,7 @@ class MessageIn(Request):
     tool_call_id: ForeignId | None = None
     metadata: dict[str, JsonValue] | None = None
 
-    _read_openai = model_validator(mode="before")(without_empty_fields)
+    _read_other_forms = model_validator(mode="before")(read_message)
 
     @model_validator(mode="after")
     def _is_whole(self) -> Self:
@@ -152,7 +163,7 @@ class MessageIn(Request):
 class AppendRequest(Request):
     """Messages to append to an agent's sequence."""
 
-    messages: Annotated[tuple[MessageIn, ...], Field(min_length=1)]
+    messages: Annotated[tuple[MessageIn, ...], Field(min_length=1), OneOrMany]
     session_id: ForeignId | None = None
     user_id: ForeignId | None = None
     remember: Remember = Field(
@@ -226,7 +237,7 @@ class StoredArguments(Request):
     """``memci.memory.create`` of stored messages, by their ids."""
 
     agent_id: str
-    message_ids: Annotated[tuple[ForeignId, ...], Field(min_length=1)]
+    message_ids: Annotated[tuple[ForeignId, ...], Field(min_length=1), OneOrMany]
     v: Literal[1] = 1
 
     @model_validator(mode="before")

@@ -4,10 +4,10 @@ HTTP and read tasks turn errors into problems, clients turn problems back into e
 """
 
 import re
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, get_args
 
-from pydantic import ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from memci import errors
 from memci.schemas.base import Answer
@@ -124,11 +124,41 @@ def field_path(location: tuple[int | str, ...]) -> str:
     return path[:_LONGEST_PATH]
 
 
-def describe_faults(error: ValidationError) -> str:
-    """Return the first faults, each with its field and the expected value."""
+def describe_faults(error: ValidationError, model: type[BaseModel] | None = None) -> str:
+    """Return the first faults of a ``model``, each with its field and the expected value."""
     return _joined(
-        [f"{field_path(each['loc']) or 'request'}: {expectation(each)}" for each in _own(error)]
+        [
+            f"{field_path(each['loc']) or 'request'}: {expected_by(model, each['loc'], each)}"
+            for each in _own(error)
+        ]
     )
+
+
+def expected_by(
+    model: type[BaseModel] | None, location: Sequence[int | str], fault: ValidationFault
+) -> str:
+    """Return what a model expects at a location; of an unknown field, which ones there are."""
+    holder = model and _model_at(model, location[:-1])
+    return expectation(fault, tuple(holder.model_fields) if holder else ())
+
+
+def _model_at(model: type[BaseModel], location: Sequence[int | str]) -> type[BaseModel] | None:
+    """Return the model of the object at a location in an object of ``model``."""
+    for part in location:
+        field = None if isinstance(part, int) else model.model_fields.get(part)
+        if field is not None:
+            inner = next(_models_in(field.annotation), None)
+            if inner is None:
+                return None
+            model = inner
+    return model
+
+
+def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for each in get_args(annotation):
+        yield from _models_in(each)
 
 
 def describe_misuse(error: ValidationError, arguments: Sequence[str]) -> str:

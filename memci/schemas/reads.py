@@ -37,11 +37,12 @@ CollectionName = Annotated[
 ]
 
 
-Types = tuple[Literal["episodic", "semantic", "procedural"], ...]
-Texts = Annotated[tuple[base.Text, ...], Field(min_length=1, max_length=64)]
+Types = Annotated[tuple[Literal["episodic", "semantic", "procedural"], ...], base.OneOrMany]
+Texts = Annotated[tuple[base.Text, ...], Field(min_length=1, max_length=64), base.OneOrMany]
 Hits = Annotated[StrictInt, Field(ge=1, le=200)]
 # A keyword that is too long is cut, not refused.
 Keyword = Annotated[base.Text, StringConstraints(min_length=1)]
+Keywords = Annotated[tuple[Keyword, ...], Field(max_length=64), base.OneOrMany]
 
 
 class Fresh(base.Request):  # R18
@@ -74,8 +75,8 @@ class Viewpoint(Fresh):  # R5, R6
 class RecallRequest(Viewpoint):  # M20
     """Breadth-first search from the focus points."""
 
-    keywords: Annotated[tuple[Keyword, ...], Field(max_length=64)]
-    relations: Annotated[tuple[Keyword, ...], Field(max_length=64)] = ()
+    keywords: Keywords
+    relations: Keywords = ()
     depth: Annotated[StrictInt, Field(ge=0, le=10)] | None = Field(
         None, description="Layers out from the focus; default: the agent's default_search_depth"
     )
@@ -144,9 +145,12 @@ class Filters(base.Request):
     until: base.Until | None = Field(
         None, description="Said before this time, or by the end of a day"
     )
-    roles: tuple[Role, ...] | None = Field(None, min_length=1)
+    roles: Annotated[tuple[Role, ...], Field(min_length=1), base.OneOrMany] | None = None
     names: Texts | None = Field(None, description="Said by one of these speakers")
-    sessions: tuple[base.ForeignId, ...] | None = Field(None, min_length=1, max_length=64)
+    sessions: (
+        Annotated[tuple[base.ForeignId, ...], Field(min_length=1, max_length=64), base.OneOrMany]
+        | None
+    ) = None
     types: Types | None = Field(None, min_length=1, description="Types of memories")
     tags: Texts | None = Field(None, description="One of these is in the `tags` of its metadata")
     metadata: base.JsonObject | None = Field(None, min_length=1, max_length=64)
@@ -157,9 +161,12 @@ class Filters(base.Request):
 class Scope(Viewpoint):
     """For whom, and which part of memory is read."""
 
-    sources: tuple[Source, ...] = Field(tuple(Source), min_length=1)
-    channels: tuple[Channel, ...] = Field((Channel.DENSE, Channel.LEXICAL), min_length=1)
-    collections: tuple[CollectionName, ...] = Field((), max_length=16)
+    sources: Annotated[tuple[Source, ...], Field(min_length=1), base.OneOrMany] = tuple(Source)
+    channels: Annotated[tuple[Channel, ...], Field(min_length=1), base.OneOrMany] = (
+        Channel.DENSE,
+        Channel.LEXICAL,
+    )
+    collections: Annotated[tuple[CollectionName, ...], Field(max_length=16), base.OneOrMany] = ()
     filters: Filters = Filters()
     now: base.Instant | None = Field(None, description='Reference time of "yesterday"')
     explain: StrictBool = False
@@ -247,7 +254,7 @@ class ContextRequest(Scope):  # R13, R14
     query: Annotated[base.Query | None, AfterValidator(base.or_nothing)] = Field(
         None, description="The user's message, at the end of the list"
     )
-    budget_tokens: base.BudgetTokens
+    budget_tokens: base.BudgetTokens = base.DEFAULT_BUDGET_TOKENS
     model: base.Text | None = Field(None, max_length=128, description="Its tokenizer counts")
     system: Annotated[base.Query | None, AfterValidator(base.or_nothing)] = Field(
         None,

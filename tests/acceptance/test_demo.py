@@ -55,7 +55,7 @@ def test_a_demo_that_is_stopped_leaves_nothing(tmp_path: Path):
 
 def test_the_conversations_can_be_written_to_files(tmp_path: Path):
     folder = tmp_path / "samples"
-    done = run("demo", "--write-samples", str(folder))
+    done = run("sample", str(folder))
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.split() == [str(folder / "english.jsonl"), str(folder / "chinese.jsonl")]
     for path in map(Path, done.stdout.split()):

@@ -60,6 +60,7 @@ def served(
         yield (
             settings,
             {
+                "Memci.local()": f'Memci("{address}")',
                 "http://127.0.0.1:8000": address,
                 "http://127.0.0.1:11434/v1": model.url,
             },

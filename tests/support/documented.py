@@ -120,7 +120,7 @@ class Shell:
         words = shlex.split(line, comments=True)
         if words[0] == "memci" and not re.search(r"[|><;&$]", line):
             check_memci(words)
-            if words[1] in _ENDLESS - ({"demo"} if "--write-samples" in words else set()):
+            if words[1] in _ENDLESS:
                 return ""
             if "watch" in words or words[1:3] in (["db", "backup"], ["db", "restore"]):
                 return ""  # these two are for embedded servers

@@ -8,6 +8,7 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 from memci.schemas.agents import ReplayRequest, SettingsRequest
+from memci.schemas.archive import EraseRequest
 from memci.schemas.messages import AppendRequest
 from memci.schemas.problems import describe_faults
 from memci.schemas.reads import ContextRequest, RecallRequest
@@ -17,13 +18,13 @@ from memci.validation_messages import expectation
 def faults_of(shape: type[BaseModel], body: Any) -> str:
     with pytest.raises(ValidationError) as caught:
         shape.model_validate(body)
-    return describe_faults(caught.value)
+    return describe_faults(caught.value, shape)
 
 
 @pytest.mark.parametrize(
     ("shape", "body", "expected"),
     [
-        (RecallRequest, {"keywords": "a"}, "keywords: expected a list"),
+        (RecallRequest, {"keywords": 7.5}, "keywords: expected a list"),
         (RecallRequest, {"keywords": ["a"] * 65}, "keywords: expected at most 64 items"),
         (RecallRequest, {"keywords": [""]}, "keywords[0]: must not be empty"),
         (RecallRequest, {"keywords": [], "depth": 11}, "depth: expected 10 or less"),
@@ -56,3 +57,37 @@ def test_bad_items_give_no_error_about_their_list():
 def test_an_unknown_error_keeps_its_message():
     fault = {"type": "other", "loc": (), "msg": "Value error, No such thing"}
     assert expectation(fault) == "no such thing"
+
+
+@pytest.mark.parametrize(
+    ("shape", "body", "expected"),
+    [
+        (ReplayRequest, {"all": True}, "all: there is no such field; there are "),
+        (
+            AppendRequest,
+            {"messages": [{"role": "user", "content": "a", "text": "b"}]},
+            "messages[0].text: there is no such field; there are role, content, id, ",
+        ),
+        (
+            ContextRequest,
+            {"filters": {"speaker": "a"}},
+            "filters.speaker: there is no such field; there are since, until, roles, ",
+        ),
+    ],
+)
+def test_an_unknown_field_is_answered_with_those_that_there_are(shape, body, expected):
+    assert faults_of(shape, body).startswith(expected)
+
+
+def test_a_single_item_stands_for_a_list_of_one():
+    (message,) = AppendRequest.model_validate({"messages": "I'm vegetarian"}).messages
+    assert (message.role, message.content) == ("user", "I'm vegetarian")
+    both = AppendRequest.model_validate(
+        {"messages": ["a", {"role": "assistant", "content": "b"}]}
+    ).messages
+    assert [(each.role, each.content) for each in both] == [("user", "a"), ("assistant", "b")]
+    assert RecallRequest.model_validate({"keywords": "Bern"}).keywords == ("Bern",)
+    request = ContextRequest.model_validate({"sources": "memory", "filters": {"roles": "user"}})
+    assert request.sources == ("memory",)
+    assert request.filters.roles == ("user",)
+    assert EraseRequest.model_validate({"pins": 3, "message_ids": "m1"}).pins == (3,)

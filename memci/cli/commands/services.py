@@ -1,4 +1,4 @@
-"""Commands that run memci itself: ``demo``, ``up`` and ``doctor``."""
+"""Commands that run memci itself: ``demo``, ``sample``, ``up`` and ``doctor``."""
 
 from pathlib import Path
 from typing import Annotated
@@ -9,25 +9,24 @@ from memci.cli.connection import read_settings
 from memci.cli.output import print_answer, working
 
 
-def demo(
-    *,
-    write_samples: Annotated[
-        Path | None,
-        typer.Option(metavar="FOLDER", help="Only write the two conversations into this folder."),
-    ] = None,
-) -> None:
+def demo() -> None:
     """Run a demo on two conversations, in about a minute.
 
     It uses a temporary folder, and removes it afterwards.
     """
     from memci.cli.demo.run import run_demo
+
+    raise typer.Exit(run_demo(read_settings()))
+
+
+def sample(
+    folder: Annotated[Path, typer.Argument(help="Created if it does not exist.")] = Path("samples"),
+) -> None:
+    """Write the two conversations of the demo into a folder, for `memci remember`."""
     from memci.cli.demo.stories import write_stories
 
-    if write_samples is not None:
-        for path in write_stories(write_samples):
-            typer.echo(path)
-        return
-    raise typer.Exit(run_demo(read_settings()))
+    for path in write_stories(folder):
+        typer.echo(path)
 
 
 def up() -> None:

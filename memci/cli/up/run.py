@@ -20,6 +20,8 @@ from memci.embedded.owner import addresses_of, owner_of
 from memci.errors import ConfigurationError
 
 _LOOK_EVERY_S = 0.02
+# In the data folder: the address of the API that runs on it.
+API_FILE = "api.url"
 
 
 def check_not_running(settings: Settings) -> None:
@@ -140,6 +142,7 @@ def _run(
     ]
     for line in _headline(settings, addresses, where, logs):
         say(line)
+    write_private(settings.data_dir / API_FILE, addresses.api_url + "\n", PLAIN)
     with open_board(parts) as board:
         supervisor = Supervisor(parts, Observer(readiness, servers), board, interrupts)
         return supervisor.run(f"memci is ready at {addresses.api_url} · Ctrl-C stops everything")

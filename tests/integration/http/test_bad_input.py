@@ -65,7 +65,10 @@ def _nothing_is_written(server: Served) -> Iterator[None]:
 
 
 TIME = "expected a time: ISO 8601 such as 2026-03-02T09:15:00Z, or an epoch number"
-NO_FIELD = "there is no such field: leave it out, or look for its name in /docs"
+NO_FIELD = (
+    "there is no such field; there are role, content, id, name, timestamp, tool_calls, "
+    "tool_call_id, metadata"
+)
 NO_TEXT = (
     "is not of type text, and memci keeps text only: leave it out, or describe it in a text part"
 )
@@ -122,7 +125,7 @@ def test_wrong_fields_are_named(http: httpx.Client, body: object, field: str | N
     [
         ({}, "messages: required, but not given"),
         ({"messages": []}, "messages: must not be empty"),
-        ({"messages": "hello"}, "messages: expected a list"),
+        ({"messages": 5.5}, "messages: expected a list"),
         ({"messages": [{"role": "robot", "content": "x"}]},
          "messages[0].role: expected one of: system, user, assistant, tool"),
         ({"messages": [GOOD], "remember": "perhaps"},
@@ -261,7 +264,6 @@ def test_a_hundred_thousand_errors_make_a_short_answer(http: httpx.Client) -> No
         ("/search", {"query": SECRET, "filters": {"since": "soon"}}, "filters.since"),
         ("/search", {"query": SECRET, "filters": {"since": "0001-01-01T00:00:00+23:00"}},
          "filters.since"),
-        ("/context", {"query": SECRET}, "budget_tokens"),
         ("/context", {"budget_tokens": 0}, "budget_tokens"),
         ("/settings", {"decay_rate": 1.5}, "decay_rate"),
         ("/settings", {"node_capacity": 2**63}, "node_capacity"),

@@ -132,6 +132,10 @@ def test_every_schema_is_defined_and_used(http: httpx.Client) -> None:
     assert set(schemas) <= referenced
 
 
+def test_the_root_leads_to_the_docs(http: httpx.Client) -> None:
+    assert http.get("/", follow_redirects=True).url.path == "/docs"
+
+
 def test_the_docs_need_nothing_from_the_network(http: httpx.Client) -> None:
     page = http.get("/docs")
     assert page.headers["content-type"].startswith("text/html")
