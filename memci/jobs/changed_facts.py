@@ -24,9 +24,11 @@ from memci.storage.network.beliefs import LEAST_WORTH, Comparable, EndedPart
 from memci.storage.network.nodes import phrases_of
 from memci.storage.session import Connection
 
-# Memories that a new message is read with, those of the same job included; and how many of an
+# Memories that a new message is compared with, those of the same job included; and how many of an
 # agent's nearest are considered: some are other users', or hold no more.
-NEAREST, CONSIDERED = 2, 12
+NEAREST, CONSIDERED = 5, 12
+# Compared memories that hold no more.
+_OVER = 2
 # How likely a sentence must tell more than a remark, so that its message is read.
 _TOLD = 0.4
 _TOLD_WORTHS = ("fact", "life", "vital")
@@ -179,7 +181,7 @@ def _pairs(
         ]
         others.sort(key=lambda each: -each[0])
         # What is superseded may be so earlier, or again if the other memory is erased.
-        for other in [*(each for _, each in others[:NEAREST]), *over[:NEAREST]]:
+        for other in [*(each for _, each in others[:NEAREST]), *over[:_OVER]]:
             if (other.said_at, other.seqs) <= (text.said_at, text.seqs):
                 yield other, text
             elif index in telling:

@@ -38,20 +38,22 @@ def news(features: Vectors) -> Vectors:
 
 def may_end(
     older: Sequence[bytes], newer: Sequence[bytes], likely_news: float = 0.5
-) -> list[int] | None:
+) -> dict[int, float] | None:
     """Return which older messages tell a fact that newer ones may end, the likeliest first.
 
-    Only two are looked at, as an answer and its question. None if bits are missing. ``older``,
-    ``newer``: of each message 48 bytes a token, one token after another. ``likely_news``: of the
-    newer ones, see ``news``.
+    The values are odds. Only two are looked at, as an answer and its question. None if bits are
+    missing. ``older``, ``newer``: of each message 48 bytes a token, one token after another.
+    ``likely_news``: of the newer ones, see ``news``.
     """
     messages = [*older, *newer]
     if not (older and newer) or not all(each and len(each) % BYTES == 0 for each in messages):
         return None
     said = np.concatenate([_tokens(each) for each in newer])
-    least = LEAST / _odds(likely_news)
-    likely = {at: probability(_tokens(older[at]), said) for at in _nearest(older, newer)}
-    return sorted((at for at in likely if _odds(likely[at]) >= least), key=lambda at: -likely[at])
+    odds = {
+        at: _odds(likely_news) * _odds(probability(_tokens(older[at]), said))
+        for at in _nearest(older, newer)
+    }
+    return {at: odds[at] for at in sorted(odds, key=lambda at: -odds[at]) if odds[at] >= LEAST}
 
 
 def _nearest(older: Sequence[bytes], newer: Sequence[bytes]) -> Sequence[int]:

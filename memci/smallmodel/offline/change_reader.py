@@ -1,7 +1,10 @@
 """The built-in reader of changes: a model that reads an older and a newer text together (R6)."""
 
+import math
 import re
+from collections import Counter
 from collections.abc import Sequence
+from typing import TypeAlias
 
 from memci.language.clauses import label_of
 from memci.language.sentences import Span
@@ -15,6 +18,11 @@ _LEAST = 0.5
 # Characters of an older text; of a longer one, lines around the one most like the newer are read.
 _READ = 120
 _LINE = re.compile(r"[^\n]+")
+# Older texts that a newer one is read with: those whose facts it likeliest ends.
+_MOST = 2
+
+# Of the older messages that a newer text may end; None: not known. See ``may_end``.
+_Odds: TypeAlias = dict[int, float] | None
 
 
 class OfflineChangeReader:
@@ -31,15 +39,14 @@ class OfflineChangeReader:
 
     def ended(self, pairs: Sequence[TextPair]) -> list[list[Span]]:
         """Return the clauses of each older text that hold no more once the newer one is said."""
-        may = {place: may_end(*each[2:]) for place, each in enumerate(pairs)}
-        likely = {place: each for place, each in may.items() if each is None or each}
+        likely = _likeliest(pairs)
         found: list[list[Span]] = [[] for _ in pairs]
         ended = self._ended([(pairs[place], each) for place, each in likely.items()])
         for place, spans in zip(likely, ended, strict=True):
             found[place] = spans
         return found
 
-    def _ended(self, likely: Sequence[tuple[TextPair, list[int] | None]]) -> list[list[Span]]:
+    def _ended(self, likely: Sequence[tuple[TextPair, _Odds]]) -> list[list[Span]]:
         pairs, parts = [pair for pair, _ in likely], [self._part(*each) for each in likely]
         labels = [_label(pair.older, part) for pair, part in zip(pairs, parts, strict=True)]
         read = self._embedder.read_pairs(
@@ -54,7 +61,7 @@ class OfflineChangeReader:
             for begin, facts in zip(begins, read, strict=True)
         ]
 
-    def _part(self, pair: TextPair, messages: Sequence[int] | None) -> Span:
+    def _part(self, pair: TextPair, messages: _Odds) -> Span:
         """Return which part of an older text is read; ``messages``: see ``may_end``."""
         older = pair.older
         lines = [found.span() for found in _LINE.finditer(older)]
@@ -65,12 +72,30 @@ class OfflineChangeReader:
             label_of(older, *own) for own in lines
         )
         if messages and labelled:
-            return _around(lines, [float(at == messages[0]) for at in range(len(lines))])
+            return _around(lines, [messages.get(at, 0.0) for at in range(len(lines))])
         # Labels would make lines alike.
         said = [_said(older, line) for line in lines]
         newer_said = _said(pair.newer, (0, len(pair.newer)))
         *vectors, newer = self._embedder.embed([*said, newer_said])
         return _around(lines, [float(vector @ newer) for vector in vectors])
+
+
+def _likeliest(pairs: Sequence[TextPair]) -> dict[int, _Odds]:
+    """Return the places of the pairs that are read."""
+    odds = {place: may_end(*each[2:]) for place, each in enumerate(pairs)}
+    # Of texts without bits nothing is known: they are read.
+    highest = {
+        place: math.inf if each is None else max(each.values(), default=0.0)
+        for place, each in odds.items()
+    }
+    likely: dict[int, _Odds] = {}
+    read = Counter[str]()
+    for place in sorted(odds, key=lambda place: -highest[place]):
+        newer = pairs[place].newer
+        if highest[place] and read[newer] < _MOST:
+            likely[place] = odds[place]
+            read[newer] += 1
+    return likely
 
 
 def _label(text: str, part: Span) -> str:

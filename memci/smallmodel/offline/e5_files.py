@@ -20,7 +20,7 @@ from typing import Any
 from memci.errors import ConfigurationError
 
 # The version of the format is part of the name: another one is converted beside it.
-FOLDER = "multilingual-e5-small-14"
+FOLDER = "multilingual-e5-small-15"
 EMBEDDING, LAYERS = "embedding.onnx", "layers.onnx"
 # The layers that read a pair of texts (R6).
 CHANGES = "changes.onnx"

@@ -169,3 +169,19 @@ def test_the_built_in_model_ends_the_fact_that_changed_alone(
     assert ada.remember(newer)["superseded"] == 0
     (row,) = ada.rows("SELECT parts FROM ended_fact WHERE agent_id = %s")
     assert [each.removeprefix("and ") for each in row.parts] == [part]
+
+
+def test_a_change_is_found_among_several_facts_of_one_person(ada: AgentUnderTest):
+    ada.models.changes = OfflineChangeReader(built_in()[0])
+    facts = [
+        "I live in Graz, near the opera.",
+        "My sister lives in Salzburg.",
+        "I work at a museum in the old town.",
+        "My parents have a house in Linz.",
+        "I love the mountains around Innsbruck.",
+    ]
+    for fact in facts:
+        ada.remember(fact)
+    assert ada.remember("I moved to Vienna.")["superseded"] == 0
+    (row,) = ada.rows("SELECT parts FROM ended_fact WHERE agent_id = %s")
+    assert row.parts == ["I live in Graz"]
