@@ -26,7 +26,7 @@ from memci.storage.session import Connection
 
 # Memories that a new message is compared with, those of the same job included; and how many of an
 # agent's nearest are considered: some are other users', or hold no more.
-NEAREST, CONSIDERED = 5, 12
+NEAREST, CONSIDERED = 3, 12
 # Compared memories that hold no more.
 _OVER = 2
 # How likely a sentence must tell more than a remark, so that its message is read.

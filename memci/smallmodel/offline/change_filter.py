@@ -22,8 +22,8 @@ FILE = "change_filter.npz"
 BYTES = 48  # of a token's bits
 # Tokens of each message; what is longer is cut.
 MOST = 96
-# The odds of a pair that is read. Six percent of the changes in the judged files get less.
-LEAST = 0.08
+# The odds of a pair that is read. Four percent of the changes in the judged files get less.
+LEAST = 0.065
 # Messages of a memory that are looked at.
 _READ = 2
 # Messages whose tokens are remembered: a message is compared with several.
