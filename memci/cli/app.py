@@ -110,7 +110,7 @@ GROUPS: dict[str, tuple[str, tuple[Callable[..., Any], ...]]] = {
     ),
     "keys": ("Create API keys.", (settings.new_api_key,)),
     "db": (
-        "Upgrade, back up and restore the database, build indexes, embed all texts again.",
+        "Upgrade, back up, restore or index the database.",
         (
             database.upgrade_database,
             database.status,

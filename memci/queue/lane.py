@@ -160,6 +160,10 @@ class LaneLoop:
         When a job comes, the lane is freed for a lane worker: this process may have no priority.
         """
         claimed = self.claims.claim_compress(hint)
+        named = claimed is not None and claimed.lease.agent_id == hint
+        # A job that a read has requested has no wakeup; compression comes after it.
+        if hint is not None and not named and self.claims.has_job(hint):
+            self.wakeups.wake_lane(hint)
         if claimed is None:
             return
         lease = claimed.lease

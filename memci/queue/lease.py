@@ -102,6 +102,7 @@ _LANE = {"due_at": "wake_at", "and_if": ""}
 _COMPRESS = {"due_at": "compress_at", "and_if": "AND wake_at IS NULL"}
 _CLAIM_DUE = _CLAIM.format(others="true", **_LANE)
 _CLAIM_COMPRESS = _CLAIM.format(others="NOT EXISTS (SELECT FROM named)", **_COMPRESS)
+_HAS_JOB = f"SELECT wake_at IS NOT NULL AND {_FREE} FROM lane WHERE agent_id = %s"  # noqa: S608
 # For statements that wait for a locked lane: a frozen process may hold the lock for long.
 _WAIT_BRIEFLY = "SET LOCAL lock_timeout = '2s'"
 # Lanes are due and all of them are locked: most often a message is being appended to an agent whose
@@ -203,6 +204,11 @@ class Claims:
         if due.waiting and not claimed:
             claimed = self._claim_locked(_COMPRESS, hint)
         return claimed[0] if claimed else None
+
+    def has_job(self, agent_id: str) -> bool:
+        """Return True if this lane waits for a lane worker."""
+        with self._database.lane_transaction(durable=False) as connection:
+            return bool(connection.exec_driver_sql(_HAS_JOB, (agent_id,)).scalar())
 
     def claim_named(self, agent_id: str) -> Claimed | None:
         """Claim this lane although no work is known to wait in it; create it if needed.

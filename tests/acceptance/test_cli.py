@@ -16,7 +16,8 @@ from memci.errors import UnauthorizedError
 from tests.support.command_line import MEMCI, environment, run
 
 COMMANDS = (
-    "up", "demo", "doctor", "remember", "recall", "search", "context", "erase", "tools", "mcp",
+    "up", "demo", "sample", "doctor",
+    "remember", "recall", "search", "context", "erase", "tools", "mcp",
     "agents", "memory", "sessions", "jobs", "documents", "pages", "settings", "keys", "db",
 )  # fmt: skip
 SUBCOMMANDS = [

@@ -45,6 +45,8 @@ def served(
         model.rest = says("Mia keeps bees.")
         url = stack.enter_context(database_copy(shared_postgres))
         stack.enter_context(deploy(url, process_redis.url, folder))
+        # Jobs that reads request are found by the sweep.
+        stack.enter_context(parts.start("beat", url, process_redis.url, folder))
         api = stack.enter_context(
             parts.start("api", url, process_redis.url, folder, MEMCI_PROXY_UPSTREAM_URL=model.url)
         )

@@ -22,7 +22,7 @@ def demo() -> None:
 def sample(
     folder: Annotated[Path, typer.Argument(help="Created if it does not exist.")] = Path("samples"),
 ) -> None:
-    """Write the two conversations of the demo into a folder, for `memci remember`."""
+    """Write the conversations of the demo into a folder."""
     from memci.cli.demo.stories import write_stories
 
     for path in write_stories(folder):

@@ -21,7 +21,7 @@ from tests.integration.http.serving import Served, served
 BODY = {"messages": [{"role": "user", "content": "hush-hush"}]}
 
 
-@pytest.mark.parametrize("path", ["/", "/v1", "/v2/agents", "/v1/agents/", "/v1/agents/a/surprise"])
+@pytest.mark.parametrize("path", ["/v1", "/v2/agents", "/v1/agents/", "/v1/agents/a/surprise"])
 def test_unknown_paths_are_not_found(http: httpx.Client, path: str) -> None:
     answer = http.get(path)
     assert answer.status_code == 404

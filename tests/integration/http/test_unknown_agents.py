@@ -131,10 +131,10 @@ agents export --agent {agent} -o {folder}/x.zip
 """
 # Commands that concern no single agent, or create one.
 OTHERS = {
-    "up", "demo", "doctor", "remember", "tools", "mcp", "agents list", "agents import",
+    "up", "demo", "sample", "doctor", "remember", "tools", "mcp", "agents list", "agents import",
     "documents index", "documents collections", "settings show", "settings env",
     "settings compare", "keys new", "db upgrade", "db status", "db index",
-    "db reembed", "pages migrate",
+    "db reembed", "db backup", "db restore", "pages migrate",
 }  # fmt: skip
 
 

@@ -178,6 +178,7 @@ def test_compression_end_to_end(
 ):
     remember_with_half_a_link(ada)
     ada.ask_for_pass()
+    workers.start("memci.lane")
     workers.start("memci.compress")
     hurry.until(lambda: finished_passes(ada), "the pass is over")
     (memory,) = ada.nodes("memory")
@@ -199,6 +200,7 @@ def test_a_compression_has_fifteen_calls_if_a_worker_is_killed(
     memory = remember_with_half_a_link(ada)
     server.rest = Nth("compress", 5, hangs, fails(503))
     ada.ask_for_pass()
+    workers.start("memci.lane")
     first = workers.start("memci.compress")
     hurry.until(lambda: len(server.tasks()) == 5, "the fifth call is under way")
     first.kill()

@@ -117,12 +117,12 @@ def test_notes_of_one_session_are_not_one_memory(ada: AgentUnderTest):
     ada.models.segmenter = Joining()
     noted = ("The fair is in Porto", "The budget is five")
     ada.say(*noted, role="assistant", metadata=note_metadata())
-    ada.say("Where is the fair?", "And when?")
+    ada.say("Where is the fair?", "And when does it open?")
     ada.create(ada.job(1, 4))
     assert [(each.content, each.message_seqs) for each in ada.nodes("memory")] == [
         ("The fair is in Porto", [1]),
         ("The budget is five", [2]),
-        ("Where is the fair?\nAnd when?", [3, 4]),
+        ("Where is the fair?\nAnd when does it open?", [3, 4]),
     ]
 
 

@@ -124,7 +124,7 @@ def test_a_redelivered_request_whose_agent_was_erased_is_refused(producer, erase
         (incoming("m2", remember="?", session_id="s"), True),
         (b"no message, but hello m1 stands in it", True),
         (b"no message at all", False),
-        (encode(CREATE_TASK, "1", {"agent_id": "a", "messages": "hello m1"}), True),
+        (encode(CREATE_TASK, "1", {"agent_id": "a", "message": "hello m1"}), True),
         (encode(CREATE_TASK, "1", {"agent_id": "a", "message_ids": ["m1", "never"]}), True),
         (encode(CREATE_TASK, "1", {"agent_id": "a", "message_ids": ["never"]}), False),
     ],

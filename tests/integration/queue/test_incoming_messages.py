@@ -98,7 +98,7 @@ def test_ids_that_are_not_stored_make_a_dead_letter_until_they_are(producer):
         ({"message_ids": []}, "message_ids"),
         ({"message_ids": [""]}, "message_ids[0]"),
         ({"message_ids": ["x"] * 51}, "at most 50 messages"),
-        ({"message_ids": "x"}, "message_ids"),
+        ({"message_ids": {}}, "message_ids"),
         ({"message_ids": ["x"], "messages": [MESSAGE]}, "give either messages or message_ids"),
         ({"message_ids": ["x"], "remember": "now"}, "remember"),
         ({"message_ids": ["x"], "v": 2}, "v"),
