@@ -47,6 +47,8 @@ def _idle(thread: int) -> None:
     os.sched_setscheduler(thread, os.SCHED_IDLE, os.sched_param(0))
 
 
+# A short read takes the interpreter tens of times from a long one beside it.
+_SWITCH_S = 0.001
 _log = structlog.get_logger(__name__)
 _queue_watches: list[QueueWatch] = []
 
@@ -93,6 +95,8 @@ def _warm_up(sender: str, instance: Any, **_: Any) -> None:
             runtime().models.load_embedder()
         if lanes or READ_QUEUE in queues:
             _claim_vectors()
+        if queues == {READ_QUEUE}:
+            sys.setswitchinterval(_SWITCH_S)
     except (ConfigurationError, WrongEmbedderError) as error:
         sys.exit(f"memci: {error}")
 
