@@ -292,6 +292,7 @@ def test_a_model_that_is_down_stops_the_pass_and_is_probed(
 ):
     remember_shrinking_texts(ada)
     server.rest = fails(503)
+    workers.start("memci.lane")
     workers.start("memci.compress")
     ada.execute("UPDATE lane SET compress_at = now() WHERE agent_id = %s")
     hurry.producer.wakeups.wake_compress("ada")
