@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from memci.cli.up.run import announced_api
 from memci.embedded import servers_of
 from memci.testing import wait_until
 from tests.support.command_line import environment, processes_of
@@ -83,6 +85,14 @@ def test_programs_share_one_server_that_ends_with_the_last_of_them(tmp_path: Pat
     assert (servers.postgres.pid, servers.redis.pid) == (None, None)
     log = (data_dir / "logs" / "background.log").read_text()
     assert "Traceback" not in log
+
+
+def test_a_file_that_a_killed_server_left_leads_to_no_other_server(tmp_path: Path):
+    (tmp_path / "api.url").write_text("http://127.0.0.1:8000\n")
+    assert announced_api(tmp_path) is None
+    with (tmp_path / "api.url").open() as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        assert announced_api(tmp_path) == "http://127.0.0.1:8000"
 
 
 def test_a_server_that_does_not_start_says_why(tmp_path: Path):

@@ -21,7 +21,7 @@ from typing import IO
 
 import httpx
 
-from memci.cli.up.run import API_FILE, run_everything
+from memci.cli.up.run import announced_api, run_everything
 from memci.config.settings import Settings, load_settings
 from memci.embedded.files import PLAIN, open_log
 from memci.errors import ConfigurationError, MemciError
@@ -57,12 +57,11 @@ def _connect(settings: Settings) -> None:
 
 def _running(settings: Settings) -> str | None:
     """Return the address of the API that runs on the data folder, if it is ready."""
+    url = announced_api(settings.data_dir)
     try:
-        url = (settings.data_dir / API_FILE).read_text(encoding="ascii").strip()
-        ready = httpx.get(f"{url}/readyz", timeout=5).is_success
-    except (OSError, httpx.HTTPError):
+        return url if url and httpx.get(f"{url}/readyz", timeout=5).is_success else None
+    except httpx.HTTPError:
         return None
-    return url if ready else None
 
 
 def _start(settings: Settings) -> str:
@@ -112,7 +111,6 @@ def _stop_when_unused(data_dir: Path) -> None:
             if time.monotonic() - unused_since < _LINGER_S:
                 continue
             # A program that comes now waits for this lock until everything has stopped.
-            (data_dir / API_FILE).unlink(missing_ok=True)
             os.kill(os.getpid(), signal.SIGTERM)
             signal.pause()
 

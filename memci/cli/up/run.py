@@ -1,10 +1,12 @@
 """``memci up``: starts the embedded servers and all parts, and stops them again."""
 
+import fcntl
 import os
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO
 
 from memci import __version__, embedded
 from memci.cli.output import say
@@ -19,9 +21,8 @@ from memci.embedded.owner import Addresses as ServerAddresses
 from memci.embedded.owner import addresses_of, owner_of
 from memci.errors import ConfigurationError
 
-_LOOK_EVERY_S = 0.02
-# In the data folder: the address of the API that runs on it.
-API_FILE = "api.url"
+_LOOK_EVERY_S, _TRIES = 0.02, 25
+_API_FILE = "api.url"
 
 
 def check_not_running(settings: Settings) -> None:
@@ -142,10 +143,51 @@ def _run(
     ]
     for line in _headline(settings, addresses, where, logs):
         say(line)
-    write_private(settings.data_dir / API_FILE, addresses.api_url + "\n", PLAIN)
-    with open_board(parts) as board:
+    with _announced(settings.data_dir, addresses.api_url), open_board(parts) as board:
         supervisor = Supervisor(parts, Observer(readiness, servers), board, interrupts)
         return supervisor.run(f"memci is ready at {addresses.api_url} · Ctrl-C stops everything")
+
+
+@contextmanager
+def _announced(data_dir: Path, url: str) -> Iterator[None]:
+    """Let other programs find the address of the API: see ``announced_api``.
+
+    With servers elsewhere, a second ``memci up`` may run on the folder: the first one is announced.
+    """
+    path = data_dir / _API_FILE
+    path.touch(mode=0o600)
+    with path.open("r+", encoding="ascii") as file:
+        if _lock(file):
+            file.truncate()
+            file.write(f"{url}\n")
+            file.flush()
+        yield
+
+
+def _lock(file: IO[str]) -> bool:
+    """Lock a file unless another process keeps its lock; a reader has it for an instant."""
+    for _ in range(_TRIES):
+        with suppress(BlockingIOError):
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        time.sleep(_LOOK_EVERY_S)
+    return False
+
+
+def announced_api(data_dir: Path) -> str | None:
+    """Return the address of the API that runs on this folder, if one does.
+
+    A killed process leaves its file, and its port may be another's by now: the lock decides.
+    """
+    try:
+        with (data_dir / _API_FILE).open(encoding="ascii") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return file.read().strip() or None
+    except OSError:
+        pass  # there was none yet
+    return None
 
 
 def _prepare(starting: ForkServer, environment: Mapping[str, str], log: PartLog) -> None:
