@@ -25,7 +25,7 @@ from typing import Any, Self, TypeVar, cast
 
 import psycopg
 from psycopg.rows import namedtuple_row
-from sqlalchemy import Connection, Engine, PoolProxiedConnection, create_engine, exc
+from sqlalchemy import Connection, Engine, PoolProxiedConnection, create_engine, event, exc
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
@@ -103,6 +103,8 @@ class Database:
             pool_use_lifo=True,
             connect_args=CONNECT,
         )
+        self._closed = False
+        event.listen(self.engine, "checkin", self._close_returned)
 
     def on_edition(self) -> Self:
         """Return a copy for networks that are rebuilt beside the current ones (M24).
@@ -177,8 +179,13 @@ class Database:
         return self._transaction(DatabaseRole.UPKEEP, "")
 
     def close(self) -> None:
-        """Close the pooled connections."""
+        """Close the pooled connections now, and those in use when they are returned."""
+        self._closed = True
         self.engine.dispose()
+
+    def _close_returned(self, driver: psycopg.Connection | None, _record: object) -> None:
+        if self._closed and driver is not None:
+            driver.close()
 
     @contextmanager
     def _transaction(

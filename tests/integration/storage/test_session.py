@@ -51,6 +51,16 @@ def test_a_server_that_goes_away_in_the_middle_of_a_read_is_unavailable(
         database.close()
 
 
+def test_connections_in_use_at_close_are_closed_at_their_return(database_url: str) -> None:
+    database = Database(database_url)
+    with database.agent_snapshot("ann") as connection:
+        driver = connection.connection.driver_connection
+        assert isinstance(driver, psycopg.Connection)
+        database.close()
+        assert not driver.closed
+    assert driver.closed
+
+
 def test_a_statement_timeout_raises_database_busy(database: Database) -> None:
     with (
         pytest.raises(DatabaseBusyError),
