@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from benchmarks import concurrency, search
+from benchmarks import concurrency, peers, search
 from benchmarks.__main__ import PARTS, measured
 from benchmarks.compare import Size
 from benchmarks.filling import multiply
-from benchmarks.stage import Stage
+from benchmarks.questions import Question, Talk
+from benchmarks.stage import LANE_POOL, Stage
+from memci.broker.names import LANE_QUEUE, READ_QUEUE
 from memci.config.settings import load_settings
 from memci.embedded import Postgres, Redis, Servers
 from memci.runtime import Runtime
@@ -98,6 +101,20 @@ def test_every_part_runs_in_its_tiny_size(stage: Stage, part: str) -> None:
     assert not failures
     assert findings
     assert all(each.ours >= 0 for each in findings)
+
+
+def test_memci_is_measured_as_its_peers_are(stage: Stage) -> None:
+    messages = [
+        {"id": key, "role": "user", "name": "Ann", "content": text, "timestamp": 1_700_000_000}
+        for key, text in (("a", "My dog is called Rex."), ("b", "The trams run late on Sundays."))
+    ]
+    asked = Question("What is the dog called?", "Rex", 4, frozenset("a"))
+    _, port = stage.start_api()
+    stage.start_worker("workers", LANE_QUEUE, *LANE_POOL, name="lane")
+    stage.start_worker("workers", READ_QUEUE, "-P", "threads", "-c", "4", name="context")
+    arguments = Namespace(url=f"http://127.0.0.1:{port}", folder="")
+    row = peers.measure("memci", [Talk("t", {"s": messages}, [asked] * 2)], arguments)
+    assert row[5:9] == ["1.000"] * 4
 
 
 def test_a_failed_part_is_named() -> None:
