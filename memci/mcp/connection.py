@@ -15,10 +15,7 @@ from memci.schemas.tools.table import Tool
 # A tool and its arguments → the answer for the model.
 UseTool: TypeAlias = Callable[[Tool, Mapping[str, Any]], Mapping[str, Any]]
 
-_NOT_INSTALLED = (
-    "MCP needs its SDK, which is not installed here: pip install mcp "
-    "(memci's extra mcp names the version)"
-)
+_NOT_INSTALLED = 'MCP needs its SDK, which is not installed here: pip install "memci[mcp]"'
 _SDK = frozenset({"mcp", "mcp_types"})
 
 

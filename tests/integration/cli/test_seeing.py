@@ -130,7 +130,7 @@ def test_without_matplotlib_it_says_what_to_install(
     done = run("memory", "plot", "--agent", "ada", "-o", str(file), settings=fresh, fresh=True)
     assert done.returncode == 1
     (line,) = done.stderr.splitlines()
-    assert "pip install matplotlib" in line
+    assert 'pip install "memci[plot]"' in line
     assert not file.exists()
 
 

@@ -264,4 +264,4 @@ def test_without_the_sdk_the_path_is_not_found(server, monkeypatch):
     monkeypatch.setattr(memci.mcp.connection, "import_module", missing)
     refused = post(server)
     assert refused.status_code == 404
-    assert "pip install mcp" in refused.json()["detail"]
+    assert 'pip install "memci[mcp]"' in refused.json()["detail"]

@@ -160,4 +160,4 @@ def test_without_the_sdk_it_says_what_to_install():
         [sys.executable, "-c", code], env=environment(), capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout) == (1, "")
-    assert "pip install mcp" in done.stderr
+    assert 'pip install "memci[mcp]"' in done.stderr
