@@ -108,6 +108,7 @@ class Postgres(Server):
         "pre-existing shared memory block",
         # A killed owner was starting a server: it will listen soon, and is adopted.
         'lock file "postmaster.pid" already exists',
+        "was terminated by signal 9",  # its child, which recovers from a crash
     )
 
     @property

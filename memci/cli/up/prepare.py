@@ -4,12 +4,13 @@ It upgrades the schema of the database, and checks that its vectors are of the c
 process of its own, so that ``memci up`` itself holds none of the libraries for that.
 """
 
+import os
 import sys
 from contextlib import closing
 
 from memci.config.settings import Settings, load_settings
 from memci.embedded.owner import addresses_of
-from memci.errors import MemciError
+from memci.errors import MemciError, UnavailableError
 from memci.smallmodel.registry import build_small_models
 from memci.storage.migrate import upgrade
 from memci.storage.search.vectors import VectorModel, check_model
@@ -31,7 +32,8 @@ def main() -> None:
         upgrade(database_url)
         check_embedder(settings, database_url)
     except MemciError as error:
-        sys.exit(str(error))
+        sys.stderr.write(f"{error}\n")
+        sys.exit(os.EX_TEMPFAIL if isinstance(error, UnavailableError) else 1)
 
 
 if __name__ == "__main__":
