@@ -24,6 +24,7 @@ from memci.errors import ConfigurationError
 _LOOK_EVERY_S, _TRIES = 0.02, 25
 _PREPARE_S = 60.0  # within which a server that dies is started again
 _API_FILE = "api.url"
+_OF_MIGRATION = "MEMCI_MIGRATION_URL"
 
 
 def check_not_running(settings: Settings) -> None:
@@ -41,9 +42,12 @@ def check_not_running(settings: Settings) -> None:
 def part_environment(
     servers: ServerAddresses, flower_password: str, addresses: Addresses, notify: str
 ) -> Mapping[str, str]:
-    """Return the environment of every part: this process's own, with these values set."""
+    """Return the environment of every part: this process's own, with these values set.
+
+    No part may change the schema.
+    """
     return {
-        **_environment(),
+        **{name: value for name, value in _environment().items() if name != _OF_MIGRATION},
         "MEMCI_DATABASE_URL": servers.database_url,
         "MEMCI_BROKER_URL": servers.broker_url,
         "MEMCI_FLOWER_PASSWORD": flower_password,
@@ -137,7 +141,8 @@ def _run(
     readiness = Readiness(addresses, ("memci", password))
     environment = part_environment(urls, password, addresses, readiness.address)
     logs = _logs(settings)
-    _prepare(starting, environment, PartLog(logs / "prepare.log"), servers)
+    preparing = {**environment, _OF_MIGRATION: urls.migration_url}
+    _prepare(starting, preparing, PartLog(logs / "prepare.log"), servers)
     parts = [
         Part(name, command, environment, PartLog(logs / f"{name}.log"), starting)
         for name, command in local_parts(os.cpu_count() or 1).items()

@@ -44,11 +44,8 @@ def test_a_read_without_a_context_worker_names_what_runs_one(server: Served):
 
 def test_a_folder_that_cannot_be_made_is_named_with_the_reason():
     done = run("sample", "/proc/nothing")
-    assert (done.returncode, done.stderr) == (
-        1,
-        ("memci: /proc/nothing cannot be used: No such file or directory; correct the path, or its"
-        " rights\n"),
-    )
+    assert done.returncode == 1
+    assert done.stderr.startswith("memci: /proc/nothing cannot be used: No such file or directory;")
 
 
 def test_no_command_waits_for_a_paused_agent(server: Served):
