@@ -76,7 +76,7 @@ class RunServers:
         with (self.folder / "starting").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             postgres.start()
-            upgrade(postgres.url)
+            upgrade(postgres.migration_url)
         postgres.release()
         return postgres
 
@@ -97,7 +97,7 @@ class RunServers:
             for server in (servers.redis, servers.postgres):
                 stack.callback(server.stop)
                 server.start()
-            upgrade(servers.postgres.url)
+            upgrade(servers.postgres.migration_url)
             yield servers
 
 

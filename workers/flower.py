@@ -8,6 +8,8 @@ import os
 import sys
 
 from celery.bin.celery import main as celery
+from flower.views.monitor import Metrics
+from tornado.web import authenticated
 
 from memci.config.settings import load_settings
 from memci.config.unknown_names import misspelt_settings
@@ -26,6 +28,7 @@ def main() -> None:
         sys.stderr.write(f"flower: warning: {each}\n")
     if settings.flower_password is None:
         sys.exit("flower: set MEMCI_FLOWER_PASSWORD; Flower is not started without one")
+    Metrics.get = authenticated(Metrics.get)  # Flower would show it to everybody
     os.environ["FLOWER_BASIC_AUTH"] = f"{USER}:{settings.flower_password.get_secret_value()}"
     sys.argv = [
         "celery", "-A", "workers", "flower",

@@ -174,6 +174,9 @@ def run() -> int:
     except ModuleNotFoundError as error:
         return _print_missing(error)
     except Exception as error:  # noqa: BLE001 - people get a line, not a traceback
+        if isinstance(error, OSError) and error.filename is not None and not _wants_traceback():
+            reason = f"{error.filename} cannot be used: {error.strerror}"
+            return _print_error(MemciError(f"{reason}; correct the path, or its rights"), _FAILED)
         return _print_wrong_use(error) or _print_unexpected(error)
     return code if isinstance(code, int) else 0
 

@@ -23,18 +23,22 @@ def opened_database(settings: Settings) -> Iterator[Database]:
 
 
 @contextmanager
-def database_at(settings: Settings) -> Iterator[str]:
-    """Yield the URL of the database; start the embedded server meanwhile if it does not run."""
+def database_at(settings: Settings, *, migrates: bool = False) -> Iterator[str]:
+    """Yield the URL of the database; start the embedded server meanwhile if it does not run.
+
+    ``migrates``: for the login that may change the schema.
+    """
     if settings.database_url is not None:
-        yield settings.database_url.get_secret_value()
+        migration_url = settings.migration_url if migrates else None
+        yield (migration_url or settings.database_url).get_secret_value()
         return
     running = embedded.connect(settings.data_dir)
     if running is not None:
-        yield running.database_url
+        yield running.migration_url if migrates else running.database_url
         return
     with embedded.own(settings.data_dir) as servers:
-        upgrade(servers.addresses.database_url)  # as `memci up` does
-        yield servers.addresses.database_url
+        upgrade(servers.addresses.migration_url)  # as `memci up` does
+        yield servers.addresses.migration_url if migrates else servers.addresses.database_url
 
 
 @contextmanager

@@ -83,6 +83,11 @@ class Settings(BaseSettings):
         " `postgresql://login:password@host:5432/name`. Not set: the embedded PostgreSQL, started"
         " by `memci up`.",
     )
+    migration_url: SecretStr | None = Field(
+        None,
+        description="The same database for the login that may change its schema: `memci db upgrade`"
+        " and `memci db index` use it, and no part needs it (default: database_url).",
+    )
     broker_url: SecretStr | None = Field(
         None,
         description="The Celery broker: `redis://…`, `rediss://…` or `amqp://…`. Not set: the"
@@ -258,7 +263,7 @@ class Settings(BaseSettings):
     def _expand_home(cls, value: Path | None) -> Path | None:
         return None if value is None else value.expanduser().absolute()
 
-    @field_validator("database_url")
+    @field_validator("database_url", "migration_url")
     @classmethod
     def _is_a_database(cls, value: SecretStr | None) -> SecretStr | None:
         return _with_scheme(value, _DATABASE_SCHEMES, "postgresql://…")

@@ -11,7 +11,7 @@ The data folder, where everything is private to its owner::
     lock                      locked by the owner; the system unlocks it when the owner ends
     postgres/cluster/         the data
              memci.pass       password of the login of memci, in libpq's format
-             postgres.pass    password of the superuser
+             postgres.pass    password of the superuser, who runs the migrations
              port  server.conf  hba.conf  postgres.log  run/ (socket)
     redis/data/               the append-only file
           password  port  server.conf  redis.log  run/ (socket)

@@ -5,7 +5,7 @@ import hashlib
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from memci.config.settings import Settings
@@ -24,6 +24,8 @@ class Addresses:
 
     database_url: str = field(repr=False)
     broker_url: str = field(repr=False)
+    # The database for the login that may change its schema.
+    migration_url: str = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,7 @@ class Servers:
     @property
     def addresses(self) -> Addresses:
         """The addresses for programs."""
-        return Addresses(self.postgres.url, self.redis.url)
+        return Addresses(self.postgres.url, self.redis.url, self.postgres.migration_url)
 
 
 @contextmanager
@@ -130,16 +132,18 @@ def addresses_of(settings: Settings, embedded: Addresses | None = None) -> Addre
 
     Those are ``embedded``, or the ones that run in the data folder.
     """
-    database, broker = settings.database_url, settings.broker_url
-    if database is not None and broker is not None:
-        return Addresses(database.get_secret_value(), broker.get_secret_value())
+    given = {
+        "database_url": settings.database_url,
+        "broker_url": settings.broker_url,
+        "migration_url": settings.migration_url or settings.database_url,
+    }
+    known = {name: url.get_secret_value() for name, url in given.items() if url is not None}
+    if len(known) == len(given):
+        return Addresses(**known)
     running = embedded or connect(settings.data_dir)
     if running is None:
         raise ConfigurationError(
             "no database and broker: set MEMCI_DATABASE_URL and MEMCI_BROKER_URL, or start the "
             "embedded ones with `memci up` in another terminal"
         )
-    return Addresses(
-        database.get_secret_value() if database else running.database_url,
-        broker.get_secret_value() if broker else running.broker_url,
-    )
+    return replace(running, **known)

@@ -19,18 +19,18 @@ from memci.errors import ConfigurationError
 LOGIN = "memci"
 DATABASE = "memci"
 OWNER = "memci_owner"
-ROLES = (OWNER, "memci_app", "memci_upkeep")  # M21
+OF_LOGIN = ("memci_app", "memci_upkeep")  # M21
 
 
 def ensure_roles(connection: psycopg.Connection, password: str) -> None:
-    """Create the three roles of M21, and the login that may SET ROLE to each of them.
+    """Create the three roles of M21, and the login of the parts, which cannot become the owner.
 
-    The login inherits nothing: a statement outside one of the roles sees no table.
+    The login inherits nothing: a statement outside one of its roles sees no table.
     """
-    for role in (*ROLES, LOGIN):
+    for role in (OWNER, *OF_LOGIN, LOGIN):
         if not _exists(connection, "SELECT FROM pg_roles WHERE rolname = %s", role):
             _execute(connection, "CREATE ROLE {} NOLOGIN NOINHERIT", role)
-    for role in ROLES:
+    for role in OF_LOGIN:
         _execute(connection, "GRANT {} TO {} WITH INHERIT FALSE, SET TRUE", role, LOGIN)
     # The verifier, not the password: statements can end up in logs.
     verifier = connection.pgconn.encrypt_password(
@@ -92,8 +92,8 @@ _ASK_ID = "SELECT system_identifier FROM pg_control_system()"
 class Postgres(Server):
     """The PostgreSQL server of a folder.
 
-    Its URL logs in as ``memci``, who is no superuser, to the database ``memci``. The URL has no
-    password but names a file of mode 0600 with it.
+    Its URL logs in as ``memci``, who owns nothing, to the database ``memci``; only migrations use
+    the superuser's. A URL has no password but names a file of mode 0600 with it.
     """
 
     name: ClassVar[str] = "postgres"
@@ -108,6 +108,7 @@ class Postgres(Server):
         "pre-existing shared memory block",
         # A killed owner was starting a server: it will listen soon, and is adopted.
         'lock file "postmaster.pid" already exists',
+        "was terminated by signal 9",  # its child, which recovers from a crash
     )
 
     @property
@@ -120,14 +121,19 @@ class Postgres(Server):
         """The URL of the database ``memci`` for programs."""
         return self.database_url(DATABASE)
 
-    def database_url(self, database: str) -> str:
-        """Return the URL of one database, for the login ``memci``.
+    @property
+    def migration_url(self) -> str:
+        """The URL of the database ``memci`` for its migrations."""
+        return self.database_url(DATABASE, SUPERUSER)
+
+    def database_url(self, database: str, login: str = LOGIN) -> str:
+        """Return the URL of one database, for a login.
 
         Another program on our port gets no password from the client, which insists on SCRAM.
         """
-        passfile = quote(os.fspath(self._passfile(LOGIN)), safe="/")
+        passfile = quote(os.fspath(self._passfile(login)), safe="/")
         return (
-            f"postgresql+psycopg://{LOGIN}@127.0.0.1:{self.port}/{database}"
+            f"postgresql+psycopg://{login}@127.0.0.1:{self.port}/{database}"
             f"?passfile={passfile}&require_auth=scram-sha-256"
         )
 

@@ -78,6 +78,11 @@ class ServerProcess:
         process.release()
         return None
 
+    @property
+    def was_killed(self) -> bool:
+        """True if a signal has ended it; known of the processes that this one launched."""
+        return self._child is not None and (self._child.returncode or 0) < 0
+
     def send(self, number: signal.Signals) -> None:
         """Send a signal; no error if the process has ended."""
         with suppress(ProcessLookupError):
@@ -310,7 +315,8 @@ class Server(ABC):
                 raise ConfigurationError(self._error_text("does not answer"))
         self.release()
         trouble = files.read_from(self.log, self._log_start)
-        passes = adopted or any(known in trouble for known in self.passing_troubles)
+        passes = adopted or process.was_killed
+        passes |= any(known in trouble for known in self.passing_troubles)
         if not passes or time.monotonic() > deadline:
             raise ConfigurationError(self._error_text("does not start"))
         return False

@@ -81,16 +81,20 @@ class Gate:
 def _check_local(request: Request) -> None:
     """Refuse requests from a page of another site through a browser on this machine.
 
-    Without keys the server listens on loopback only; a foreign ``Host`` (DNS rebinding) or
-    ``Origin`` shows that the sender is not a program of this machine.
+    Without keys the server listens on loopback only; a foreign ``Host`` (DNS rebinding) or an
+    ``Origin`` of another host or port shows that the sender is not a program of this machine.
     """
-    for header in ("host", "origin"):
-        value = request.headers.get(header)
-        if value and _host(value) not in LOOPBACK:
-            raise ForbiddenError(
-                f"without API keys only this machine is served, and the {header} header names "
-                "another; set MEMCI_API_KEYS to serve others"
-            )
+    host, origin = request.headers.get("host", ""), request.headers.get("origin")
+    if host and _host(host) not in LOOPBACK:
+        raise ForbiddenError(
+            "without API keys only this machine is served, and the host header names another; set "
+            "MEMCI_API_KEYS to serve others"
+        )
+    if origin and origin.partition("//")[2].lower() != host.lower():
+        raise ForbiddenError(
+            "without API keys no page of another site is served, and the origin header names "
+            "another; set MEMCI_API_KEYS to serve others"
+        )
 
 
 def check_same_origin(request: Request) -> None:

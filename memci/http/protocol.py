@@ -38,6 +38,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._timer: asyncio.TimerHandle | None = None
         self._in_head = True
         self._head_bytes = self._unread_bytes = 0
+        self._is_last = False  # whether the client wants no other answer on this connection
         self._ends = 0.0  # when the time is over, by the clock of the loop
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -84,6 +85,7 @@ class BoundedProtocol(HttpToolsProtocol):
             return
         self._expect(in_head=False)
         super().on_headers_complete()
+        self._is_last, self.cycle.keep_alive = not self.cycle.keep_alive, True
 
     def on_body(self, body: bytes) -> None:
         """Read a part of the body."""
@@ -96,6 +98,21 @@ class BoundedProtocol(HttpToolsProtocol):
         self._expect_nothing()
         if not self.transport.is_closing():
             super().on_message_complete()
+            self._close_after_last()
+
+    def on_response_complete(self) -> None:
+        """Wait for the next request, or close the connection."""
+        super().on_response_complete()
+        self._close_after_last()
+
+    def _close_after_last(self) -> None:
+        """Close when the last request is read and answered.
+
+        If the connection were closed before the body is read, the kernel would reset it, and the
+        client could not read the answer.
+        """
+        if self._is_last and self._timer is None and self.cycle.response_complete:
+            self.transport.close()
 
     def _expect(self, *, in_head: bool) -> None:
         self._expect_nothing()

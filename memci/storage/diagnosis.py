@@ -11,11 +11,12 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
-from memci.errors import DatabaseUnavailableError, UnavailableError
+from memci.errors import ConfigurationError, DatabaseUnavailableError, UnavailableError
 from memci.storage.session import Database, DatabaseRole
 from memci.telemetry.metrics import LANE_GAUGES
 
 _TIMEOUT_S = 5
+_OLDEST = (16,)  # GRANT … WITH SET; pgvector's halfvec
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,16 +26,22 @@ class Revisions:
     current: str | None
     needed: str
 
+    @property
+    def fits(self) -> bool:
+        """True for the schema of this release, or of a later one, with which this release works."""
+        return self.current is not None and self.current >= self.needed
+
 
 @dataclass(frozen=True, slots=True)
 class DatabaseState:
     """The state of the database as a login sees it."""
 
-    version: int  # as PostgreSQL numbers it: 180000 is 18
+    version: int  # the major one
     superuser: bool
     vector: str | None  # version of the extension
     missing_roles: tuple[str, ...]  # that do not exist
-    forbidden_roles: tuple[str, ...]  # that exist, but that this login may not take on
+    forbidden_roles: tuple[str, ...]  # that parts take on, and this login may not
+    may_own: bool  # whether this login may become the owner of the tables
     revisions: Revisions
 
 
@@ -57,8 +64,7 @@ SELECT wanted, rolname IS NOT NULL,
 FROM unnest(%s::text[]) AS wanted LEFT JOIN pg_roles ON rolname = wanted
 """
 _SERVER = """
-SELECT current_setting('server_version_num')::int,
-       (SELECT rolsuper FROM pg_roles WHERE rolname = session_user),
+SELECT (SELECT rolsuper FROM pg_roles WHERE rolname = session_user),
        (SELECT extversion FROM pg_extension WHERE extname = 'vector')
 """
 _STANDSTILL = """
@@ -87,7 +93,8 @@ FROM (
 def database_state(database_url: str) -> DatabaseState:
     """Inspect the database as the login itself, which needs no rights for it.
 
-    Raises ``DatabaseUnavailableError`` with the cause, without address or password.
+    Raises ``DatabaseUnavailableError`` with the cause, without address or password, and
+    ``ConfigurationError`` if the server is too old.
     """
     engine = create_engine(
         make_url(database_url).set(drivername="postgresql+psycopg"),
@@ -103,6 +110,18 @@ def database_state(database_url: str) -> DatabaseState:
         ) from error
 
 
+def check_version(connection: Connection) -> int:
+    """Return the major version of the server; raises ``ConfigurationError`` if it is too old."""
+    found = connection.dialect.server_version_info
+    if found is None or found < _OLDEST:
+        version = found[0] if found else "of an unknown version"
+        raise ConfigurationError(
+            f"the database is PostgreSQL {version}: memci needs {_OLDEST[0]} or later, with"
+            " pgvector 0.7 or later"
+        )
+    return int(found[0])
+
+
 def standstill(connection: Connection, *, overdue_s: float) -> Standstill:
     """Return lanes that stand still; needs an upkeep transaction."""
     halted, paused, overdue = connection.exec_driver_sql(_STANDSTILL, (overdue_s,)).one()
@@ -114,17 +133,20 @@ def standstill(connection: Connection, *, overdue_s: float) -> Standstill:
 def _inspect(connection: Connection) -> DatabaseState:
     from memci.storage.migrate import head_revision  # noqa: PLC0415
 
-    version, superuser, vector = connection.exec_driver_sql(_SERVER).one()
+    version = check_version(connection)
+    superuser, vector = connection.exec_driver_sql(_SERVER).one()
     roles = connection.exec_driver_sql(_ROLES, ([str(role) for role in DatabaseRole],)).all()
+    may = {name: may for name, _, may in roles}
     return DatabaseState(
         version=version,
         superuser=superuser,
         vector=vector,
         missing_roles=tuple(name for name, exists, _ in roles if not exists),
-        forbidden_roles=tuple(name for name, exists, may in roles if exists and not may),
-        revisions=Revisions(
-            _revision(connection, readable=all(may for *_, may in roles)), head_revision()
+        forbidden_roles=tuple(
+            name for name, exists, may in roles if exists and not may and name != DatabaseRole.OWNER
         ),
+        may_own=may[DatabaseRole.OWNER],
+        revisions=Revisions(_revision(connection, readable=may[DatabaseRole.APP]), head_revision()),
     )
 
 
@@ -179,13 +201,13 @@ def check_database(database: Database) -> None:
 
 
 def check_migrations(database: Database) -> None:
-    """Raise ``UnavailableError`` if migrations are missing, or newer than this release."""
+    """Raise ``UnavailableError`` if migrations are missing."""
     from memci.storage.migrate import current_revision, head_revision  # noqa: PLC0415
 
     with database.lane_transaction(durable=False) as connection:
-        found = current_revision(connection)
-    if found != head_revision():
+        found = Revisions(current_revision(connection), head_revision())
+    if not found.fits:
         raise UnavailableError(
-            f"the database is at revision {found}, this release needs {head_revision()}: "
+            f"the database is at revision {found.current}, this release needs {found.needed}: "
             "run `memci db upgrade`"
         )

@@ -12,6 +12,7 @@ from sqlalchemy.exc import ProgrammingError
 from sqlalchemy.pool import NullPool
 
 from memci.errors import ConfigurationError
+from memci.storage.diagnosis import check_version
 from memci.storage.session import DatabaseRole, own_errors
 
 # Upgrades of one database wait for each other on this advisory lock.
@@ -19,16 +20,20 @@ _LOCK_KEY = 0x6D656D6369
 _HERE = Path(__file__).parent / "migrations"
 
 
-def upgrade(database_url: str, revision: str = "head") -> None:
-    """Prepare the roles and run every migration up to ``revision``; idempotent.
+def upgrade(migration_url: str, database_url: str | None = None) -> None:
+    """Prepare the roles and run every migration; idempotent.
 
-    Raises ``DatabaseUnavailableError`` when the server does not answer, or goes away meanwhile.
+    The login of ``migration_url`` becomes the owner; that of ``database_url`` is the one of the
+    parts (default: the same). Raises ``DatabaseUnavailableError`` when the server does not answer,
+    or goes away meanwhile, ``ConfigurationError`` when it is too old or the login may not do this.
     """
-    with own_errors(), _engine(database_url).begin() as connection:
+    with own_errors(), _engine(migration_url).begin() as connection:
+        check_version(connection)
         _lock(connection)
-        _prepare(connection)
+        _prepare(connection, make_url(database_url or migration_url).username)
         _as_owner(connection)
-        command.upgrade(_config(connection), revision)
+        if (current_revision(connection) or "") <= head_revision():  # not of a later release
+            command.upgrade(_config(connection), "head")
 
 
 def downgrade(database_url: str, revision: str) -> None:
@@ -52,14 +57,25 @@ def current_revision(connection: Connection) -> str | None:
     return MigrationContext.configure(connection).get_current_revision()
 
 
-def _prepare(connection: Connection) -> None:
+def _prepare(connection: Connection, login: str | None) -> None:
     """Create missing prerequisites of the migrations: roles, their grants, pgvector.
 
     Raises ``ConfigurationError`` with the SQL for an administrator when this login may not.
     """
+    own = connection.scalar(text("SELECT session_user"))
+    logins = dict.fromkeys(DatabaseRole, login or own) | {DatabaseRole.OWNER: own}
+    quote = connection.dialect.identifier_preparer.quote_identifier
+    grants = {
+        role: f"GRANT {role} TO {quote(each)} WITH INHERIT FALSE, SET TRUE"
+        for role, each in logins.items()
+    }
     try:
         for role in DatabaseRole:
-            _ensure_role(connection, role)
+            if not _holds(connection, "EXISTS (SELECT FROM pg_roles WHERE rolname = :role)", role):
+                _run(connection, f"CREATE ROLE {role} NOLOGIN NOSUPERUSER NOBYPASSRLS")
+            may_become = text("SELECT pg_has_role(:login, :role, 'SET')")
+            if not connection.scalar(may_become, {"login": logins[role], "role": role}):
+                _run(connection, grants[role])
         if not _holds(connection, "has_schema_privilege(:role, 'public', 'CREATE')"):
             _run(connection, f"GRANT CREATE, USAGE ON SCHEMA public TO {DatabaseRole.OWNER}")
         # The schema for rebuilt networks (M24), if its owner may not create it.
@@ -73,24 +89,14 @@ def _prepare(connection: Connection) -> None:
             _run(connection, "CREATE EXTENSION vector")
     except ProgrammingError as error:
         raise ConfigurationError(
-            "this database login may not prepare the database; let an administrator run, in it: "
+            "this database login may not prepare the database; set MEMCI_MIGRATION_URL to one that"
+            " may, or let an administrator run, in this database: "
             "CREATE EXTENSION IF NOT EXISTS vector; "
             + " ".join(f"CREATE ROLE {role} NOLOGIN;" for role in DatabaseRole)
-            + " GRANT memci_owner, memci_app, memci_upkeep TO <login>;"
-            " GRANT CREATE, USAGE ON SCHEMA public TO memci_owner;"
+            + "".join(f" {grant};" for grant in grants.values())
+            + " GRANT CREATE, USAGE ON SCHEMA public TO memci_owner;"
             " CREATE SCHEMA IF NOT EXISTS memci_edition AUTHORIZATION memci_owner;"
         ) from error
-
-
-def _ensure_role(connection: Connection, role: DatabaseRole) -> None:
-    if not _holds(connection, "EXISTS (SELECT FROM pg_roles WHERE rolname = :role)", role):
-        _run(connection, f"CREATE ROLE {role} NOLOGIN NOSUPERUSER NOBYPASSRLS")
-    may_take_on = (
-        "(SELECT rolsuper FROM pg_roles WHERE rolname = session_user)"
-        " OR pg_has_role(session_user, :role, 'SET')"
-    )
-    if not _holds(connection, may_take_on, role):
-        _run(connection, f"GRANT {role} TO SESSION_USER WITH SET TRUE")
 
 
 def _holds(connection: Connection, condition: str, role: str = DatabaseRole.OWNER) -> bool:

@@ -20,6 +20,7 @@ from redis.exceptions import NoPermissionError
 
 from memci.embedded import Postgres, Redis, Servers
 from memci.embedded import server as binaries
+from memci.errors import ConfigurationError
 from memci.storage.migrate import upgrade
 from memci.storage.session import Database
 from memci.testing import wait_until
@@ -69,17 +70,20 @@ def test_the_broker_is_configured_like_the_embedded_one(process_redis: Redis, tm
 def test_the_database_is_prepared_for_a_login_without_rights(own_servers: Servers):
     _prepare_database(own_servers.postgres)
     url = _login_url(own_servers.postgres)
-    upgrade(url)
-    upgrade(url)
+    for _ in range(2):
+        upgrade(_login_url(own_servers.postgres, "shop_migration"), url)
 
-    with psycopg.connect(url) as connection:
+    with psycopg.connect(url, autocommit=True) as connection:
         rights = connection.execute(
             "SELECT rolsuper, rolcreaterole, rolcreatedb, rolbypassrls, rolinherit"
-            " FROM pg_roles WHERE rolname = current_user"
-        ).fetchone()
-        assert rights == (False,) * 5
-        with pytest.raises(psycopg.errors.InsufficientPrivilege):
-            connection.execute("SELECT 1 FROM message")
+            " FROM pg_roles WHERE rolname LIKE 'shop%'"
+        ).fetchall()
+        assert rights == [(False,) * 5] * 2
+        for forbidden in ("SELECT 1 FROM message", "SET ROLE memci_owner"):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                connection.execute(forbidden)
+    with pytest.raises(ConfigurationError, match="set MEMCI_MIGRATION_URL"):
+        upgrade(url)
     database = Database(url)
     try:
         with database.agent_transaction("alice") as connection:
@@ -92,8 +96,8 @@ def test_a_backup_can_be_restored(own_servers: Servers, tmp_path: Path):
     """Run the commands of docs/how-to/back-up.md, as superuser and without a network."""
     postgres = own_servers.postgres
     _prepare_database(postgres)
-    url = _login_url(postgres)
-    upgrade(url)
+    url, migration_url = _login_url(postgres), _login_url(postgres, "shop_migration")
+    upgrade(migration_url, url)
     database = Database(url)
     with database.lane_transaction() as connection:
         connection.exec_driver_sql("INSERT INTO lane (agent_id, message_seq) VALUES ('alice', 7)")
@@ -105,7 +109,7 @@ def test_a_backup_can_be_restored(own_servers: Servers, tmp_path: Path):
     _run(["dropdb", "shop_memory"], environment)
     _run(["createdb", "--owner=memci_owner", "shop_memory"], environment)
     _run(["pg_restore", "--dbname=shop_memory", "--exit-on-error", str(dump)], environment)
-    upgrade(url)
+    upgrade(migration_url, url)
 
     restored = Database(url)
     try:
@@ -157,8 +161,8 @@ def test_a_producers_user_may_only_write(producer_url: str, broker_url: str):
                 client.execute_command(*command.split())
 
 
-def _login_url(postgres: Postgres) -> str:
-    return f"postgresql://shop:word3@127.0.0.1:{postgres.port}/shop_memory"
+def _login_url(postgres: Postgres, login: str = "shop") -> str:
+    return f"postgresql://{login}:word3@127.0.0.1:{postgres.port}/shop_memory"
 
 
 def _prepare_database(postgres: Postgres) -> None:
@@ -166,6 +170,7 @@ def _prepare_database(postgres: Postgres) -> None:
     environment = {
         **_superuser_environment(postgres),
         "MEMCI_DATABASE_PASSWORD": "word3",
+        "MEMCI_MIGRATION_PASSWORD": "word3",
         "MEMCI_DATABASE_LOGIN": "shop",
         "MEMCI_DATABASE_NAME": "shop_memory",
     }

@@ -28,7 +28,10 @@ DEPLOYMENT_FILES = [
     if path.is_file()
 ]
 # Variables of the deployment files that are no settings of memci.
-NOT_SETTINGS = {"MEMCI_DATABASE_PASSWORD", "MEMCI_DATABASE_LOGIN", "MEMCI_DATABASE_NAME"}
+NOT_SETTINGS = {
+    f"MEMCI_{name}"
+    for name in ("DATABASE_PASSWORD", "DATABASE_LOGIN", "DATABASE_NAME", "MIGRATION_PASSWORD")
+}
 SYSTEM_KINDS = {"Kustomization", "ScaledObject"}
 
 
@@ -293,7 +296,8 @@ def test_units_run_as_nobody_and_are_given_time_to_stop():
         assert each["User"] == each["Group"] == ["memci"]
         assert each["NoNewPrivileges"] == ["yes"]
         assert each["ProtectSystem"] == ["strict"]
-        assert each["EnvironmentFile"] == ["/etc/memci/memci.env"]
+        assert each["EnvironmentFile"][0] == "/etc/memci/memci.env"
+    assert "/etc/memci/migration.env" not in str(template)
     assert template["KillSignal"] == ["SIGTERM"]
     assert int(template["TimeoutStopSec"][0]) > _soft_shutdown_s()
     assert migrate["ExecStart"][0].split()[1:] == MIGRATE[1:]

@@ -85,7 +85,7 @@ def test_jobs_are_listed_by_name_agent_runtime_and_state(producer, fleet, flower
 
 
 def test_flower_needs_its_password_and_controls_no_worker(flower):
-    for path in ("/", "/workers", "/tasks", "/broker", "/api/workers", "/api/tasks"):
+    for path in ("/", "/workers", "/tasks", "/broker", "/metrics", "/api/workers", "/api/tasks"):
         assert httpx.get(f"{flower.base_url}{path}").status_code == 401, path
         guess = httpx.get(f"{flower.base_url}{path}", auth=("memci", "guess"))
         assert guess.status_code == 401, path

@@ -70,6 +70,17 @@ def test_servers_of_a_killed_owner_are_adopted(tmp_path: Path):
     assert (servers.postgres.pid, servers.redis.pid) == (None, None)
 
 
+def test_a_database_that_is_killed_while_it_starts_is_started_again(tmp_path: Path):
+    data_dir = tmp_path / "data"
+    postgres = servers_of(data_dir).postgres
+    with up(data_dir, tmp_path / "said", **NO_MODEL) as running:
+        for _ in range(3):
+            killed = wait_until(lambda: postgres.pid, "it listens", timeout_s=60)
+            os.kill(killed, signal.SIGKILL)
+            wait_until(lambda: postgres.pid != killed, "it is gone")  # noqa: B023 - called here
+        wait_until(lambda: len(running.parts()) == PARTS, "all parts have a process", timeout_s=60)
+
+
 @pytest.mark.long
 def test_a_part_that_cannot_start_says_why(tmp_path: Path, database_url: str, broker_url: str):
     with up(

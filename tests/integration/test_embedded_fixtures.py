@@ -28,7 +28,7 @@ def test_each_test_has_an_empty_broker(broker_url: str, turn: str):
 
 def test_own_servers_keep_addresses_and_data_after_a_crash(own_servers: Servers):
     before = own_servers.addresses
-    with open_database(before.database_url) as connection:
+    with open_database(before.migration_url) as connection:
         connection.execute("SET ROLE memci_owner")
         connection.execute("CREATE TABLE kept AS SELECT 7 AS number")
     with closing(redis.Redis.from_url(before.broker_url)) as client:
@@ -42,7 +42,7 @@ def test_own_servers_keep_addresses_and_data_after_a_crash(own_servers: Servers)
     own_servers.redis.start()
 
     assert own_servers.addresses == before
-    with open_database(before.database_url) as connection:
+    with open_database(before.migration_url) as connection:
         connection.execute("SET ROLE memci_owner")
         assert connection.execute("SELECT number FROM kept").fetchall() == [(7,)]
     with closing(redis.Redis.from_url(before.broker_url)) as client:

@@ -90,7 +90,7 @@ def test_data_and_addresses_outlive_a_stop(tmp_path: Path):
         before = servers.addresses
         with closing(redis.Redis.from_url(before.broker_url)) as client:
             client.lpush("kept", "1")
-        with open_database(before.database_url) as connection:
+        with open_database(before.migration_url) as connection:
             connection.execute("SET ROLE memci_owner")
             connection.execute("CREATE TABLE kept ()")
     with own(tmp_path) as servers:
@@ -167,13 +167,16 @@ def test_if_one_server_cannot_start_the_other_is_stopped(tmp_path: Path):
     assert pids(tmp_path) == (None, None)
 
 
-def test_the_login_can_set_each_role_and_has_no_other_rights(tmp_path: Path):
+def test_the_login_of_the_parts_cannot_become_the_owner_and_has_no_other_rights(tmp_path: Path):
     with own(tmp_path) as servers, open_database(servers.addresses.database_url) as connection:
         rights = "SELECT rolsuper, rolcreaterole, rolcreatedb, rolbypassrls FROM pg_roles"
         rows = connection.execute(f"{rights} WHERE rolname LIKE 'memci%'").fetchall()
         assert rows == [(False, False, False, False)] * 4
-        for role in ("memci_owner", "memci_app", "memci_upkeep"):
+        for role in ("memci_app", "memci_upkeep"):
             connection.execute(f"SET ROLE {role}")
             connection.execute("RESET ROLE")
+        for role in ("memci_owner", "postgres"):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                connection.execute(f"SET ROLE {role}")
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             connection.execute("CREATE TABLE mine ()")

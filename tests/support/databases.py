@@ -14,8 +14,10 @@ from typing import LiteralString
 
 from psycopg import sql
 from psycopg.rows import TupleRow
+from sqlalchemy import URL, Connection, NullPool, create_engine, make_url
 
 from memci.embedded import Postgres
+from memci.embedded.postgres import SUPERUSER
 
 _WAIT_MS = 10_000
 
@@ -78,6 +80,25 @@ def _comparison() -> sql.Composed:
 
 
 _COMPARE = _comparison()
+
+
+def migration_url(database_url: str | URL) -> str:
+    """The same database of the tests' server, for the login that changes its schema."""
+    url = make_url(database_url)
+    passfile = str(url.query["passfile"]).replace("memci.pass", f"{SUPERUSER}.pass")
+    url = url.set(username=SUPERUSER).update_query_dict({"passfile": passfile})
+    return url.render_as_string(hide_password=False)
+
+
+@contextmanager
+def as_owner(database_url: str | URL) -> Iterator[Connection]:
+    """Connect as the owner of the tables, and commit each statement."""
+    engine = create_engine(
+        migration_url(database_url), poolclass=NullPool, isolation_level="AUTOCOMMIT"
+    )
+    with engine.connect() as connection:
+        connection.exec_driver_sql("SET ROLE memci_owner")
+        yield connection
 
 
 class Databases:

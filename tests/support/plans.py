@@ -7,6 +7,7 @@ from typing import Any
 
 from memci.storage.documents import see_collections
 from memci.storage.session import Database
+from tests.support.databases import as_owner
 
 Plan = list[dict[str, Any]]
 
@@ -16,10 +17,8 @@ def analyze(database: Database, tables: str, *, vacuum: bool = False) -> None:
 
     Only their owner may: PostgreSQL ignores the request of any other role, with a warning.
     """
-    with database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-        connection.exec_driver_sql("SET ROLE memci_owner")
+    with as_owner(database.engine.url) as connection:
         connection.exec_driver_sql(f"{'VACUUM ' if vacuum else ''}ANALYZE {tables}")
-        connection.exec_driver_sql("RESET ROLE")
 
 
 def explain(

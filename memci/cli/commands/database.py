@@ -25,14 +25,14 @@ def upgrade_database() -> None:
     from memci.storage.diagnosis import database_state
     from memci.storage.migrate import upgrade
 
-    url = addresses_of(read_settings()).database_url
-    upgrade(url)
-    revisions = database_state(url).revisions
+    urls = addresses_of(read_settings())
+    upgrade(urls.migration_url, urls.database_url)
+    revisions = database_state(urls.database_url).revisions
     print_answer({"revision": revisions.current}, f"the database is at {revisions.current}")
 
 
 def status() -> None:
-    """Check whether the database has the schema of this release.
+    """Check whether the database has the schema of this release, or of a later one.
 
     Exit code 1: it does not.
     """
@@ -40,17 +40,16 @@ def status() -> None:
     from memci.storage.diagnosis import database_state
 
     revisions = database_state(addresses_of(read_settings()).database_url).revisions
-    fits = revisions.current == revisions.needed
-    text = f"the database is at {revisions.current}, as this release needs it"
-    if not fits:
+    text = f"the database is at {revisions.current}, and this release works with it"
+    if not revisions.fits:
         at = revisions.current or "no schema yet"
         text = (
             f"the database is at {at}, and this release needs {revisions.needed}: "
             "run `memci db upgrade`"
         )
-    found = {"current": revisions.current, "needed": revisions.needed, "fits": fits}
+    found = {"current": revisions.current, "needed": revisions.needed, "fits": revisions.fits}
     print_answer(found, text)
-    if not fits:
+    if not revisions.fits:
         raise typer.Exit(1)
 
 
@@ -77,7 +76,7 @@ def restore(file: _ExistingFile) -> None:
     settings = read_settings()
     with embedded_servers(settings, create=True) as servers:
         load(servers.postgres, file)
-        upgrade(servers.postgres.url)
+        upgrade(servers.postgres.migration_url)
     print_answer({"file": str(file)}, f"{file} is restored in {settings.data_dir}")
 
 
@@ -127,7 +126,7 @@ def index() -> None:
     from memci.storage.search.vector_index import LARGE_FROM, build_indexes
 
     settings, built = read_settings(), []
-    with database_at(settings) as url, opened_database(settings) as database:
+    with database_at(settings, migrates=True) as url, opened_database(settings) as database:
         for each in build_indexes(database, url):
             hint(f"{each.agent_id}: {each.messages:,} messages …")
             built.append(each.agent_id)

@@ -67,8 +67,8 @@ def check_api(settings: Settings) -> Iterator[Finding]:
                 yield note("API key", "not needed: the server serves only this machine")
 
 
-_MIN_VERSION = 160000  # GRANT … WITH SET, pgvector's halfvec
 _UPGRADE = "run `memci db upgrade`"
+_LOGINS = "use two logins, see docs/how-to/deploy.md, 'Two logins of the database'"
 
 
 def check_database(url: str) -> Iterator[Finding]:
@@ -83,7 +83,8 @@ def check_database(url: str) -> Iterator[Finding]:
         )
         return
     except errors.ConfigurationError as error:
-        yield wrong("database", str(error), "write MEMCI_DATABASE_URL as postgresql://…")
+        advice = "set MEMCI_DATABASE_URL to one that fits, as postgresql://…"
+        yield wrong("database", str(error), advice)
         return
     yield _version(state)
     yield _roles(state)
@@ -92,16 +93,9 @@ def check_database(url: str) -> Iterator[Finding]:
 
 
 def _version(state: diagnosis.DatabaseState) -> Finding:
-    major = state.version // 10000
-    if state.version < _MIN_VERSION:
-        return wrong("database", f"PostgreSQL {major} is too old", "move to PostgreSQL 16 or later")
     if state.superuser:
-        return note(
-            "database",
-            f"PostgreSQL {major}; the login is a superuser",
-            "a separate login with memci_owner, memci_app and memci_upkeep is enough",
-        )
-    return ok("database", f"PostgreSQL {major} answers")
+        return note("database", f"PostgreSQL {state.version}; the login is a superuser", _LOGINS)
+    return ok("database", f"PostgreSQL {state.version} answers")
 
 
 def _roles(state: diagnosis.DatabaseState) -> Finding:
@@ -111,7 +105,9 @@ def _roles(state: diagnosis.DatabaseState) -> Finding:
         names = ", ".join(state.forbidden_roles)
         advice = f"let an administrator run: GRANT {names} TO <login>"
         return wrong("roles", f"the login lacks the role {names}", advice)
-    return ok("roles", "all three exist, and the login has them")
+    if state.may_own and not state.superuser:
+        return note("roles", "the login of the parts may become memci_owner", _LOGINS)
+    return ok("roles", "all three exist, and the login may not become the owner")
 
 
 def _vector(state: diagnosis.DatabaseState) -> Finding:
@@ -123,8 +119,8 @@ def _vector(state: diagnosis.DatabaseState) -> Finding:
 
 def _schema(state: diagnosis.DatabaseState) -> Finding:
     current, needed = state.revisions.current, state.revisions.needed
-    if current == needed:
-        return ok("migrations", f"the schema is at {current}, as this release needs it")
+    if state.revisions.fits:
+        return ok("migrations", f"the schema is at {current}, and this release works with it")
     at = current or "nothing yet"
     return wrong("migrations", f"the schema is at {at}, this release needs {needed}", _UPGRADE)
 

@@ -4,13 +4,15 @@ It upgrades the schema of the database, and checks that its vectors are of the c
 process of its own, so that ``memci up`` itself holds none of the libraries for that.
 """
 
+import os
 import sys
 from contextlib import closing
 
 from memci.config.settings import Settings, load_settings
 from memci.embedded.owner import addresses_of
-from memci.errors import MemciError
+from memci.errors import MemciError, UnavailableError
 from memci.smallmodel.registry import build_small_models
+from memci.storage.diagnosis import database_state
 from memci.storage.migrate import upgrade
 from memci.storage.search.vectors import VectorModel, check_model
 from memci.storage.session import Database
@@ -27,11 +29,13 @@ def main() -> None:
     """Do both; the exit status says what is wrong."""
     try:
         settings = load_settings()
-        database_url = addresses_of(settings).database_url
-        upgrade(database_url)
-        check_embedder(settings, database_url)
+        urls = addresses_of(settings)
+        if not database_state(urls.database_url).revisions.fits:
+            upgrade(urls.migration_url, urls.database_url)
+        check_embedder(settings, urls.database_url)
     except MemciError as error:
-        sys.exit(str(error))
+        sys.stderr.write(f"{error}\n")
+        sys.exit(os.EX_TEMPFAIL if isinstance(error, UnavailableError) else 1)
 
 
 if __name__ == "__main__":

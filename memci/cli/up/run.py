@@ -22,7 +22,9 @@ from memci.embedded.owner import addresses_of, owner_of
 from memci.errors import ConfigurationError
 
 _LOOK_EVERY_S, _TRIES = 0.02, 25
+_PREPARE_S = 60.0  # within which a server that dies is started again
 _API_FILE = "api.url"
+_OF_MIGRATION = "MEMCI_MIGRATION_URL"
 
 
 def check_not_running(settings: Settings) -> None:
@@ -40,9 +42,12 @@ def check_not_running(settings: Settings) -> None:
 def part_environment(
     servers: ServerAddresses, flower_password: str, addresses: Addresses, notify: str
 ) -> Mapping[str, str]:
-    """Return the environment of every part: this process's own, with these values set."""
+    """Return the environment of every part: this process's own, with these values set.
+
+    No part may change the schema.
+    """
     return {
-        **_environment(),
+        **{name: value for name, value in _environment().items() if name != _OF_MIGRATION},
         "MEMCI_DATABASE_URL": servers.database_url,
         "MEMCI_BROKER_URL": servers.broker_url,
         "MEMCI_FLOWER_PASSWORD": flower_password,
@@ -136,7 +141,8 @@ def _run(
     readiness = Readiness(addresses, ("memci", password))
     environment = part_environment(urls, password, addresses, readiness.address)
     logs = _logs(settings)
-    _prepare(starting, environment, PartLog(logs / "prepare.log"))
+    preparing = {**environment, _OF_MIGRATION: urls.migration_url}
+    _prepare(starting, preparing, PartLog(logs / "prepare.log"), servers)
     parts = [
         Part(name, command, environment, PartLog(logs / f"{name}.log"), starting)
         for name, command in local_parts(os.cpu_count() or 1).items()
@@ -190,8 +196,23 @@ def announced_api(data_dir: Path) -> str | None:
     return None
 
 
-def _prepare(starting: ForkServer, environment: Mapping[str, str], log: PartLog) -> None:
-    """Upgrade the database, and check it; ``ConfigurationError`` says what is wrong."""
+def _prepare(
+    starting: ForkServer, environment: Mapping[str, str], log: PartLog, servers: Servers | None
+) -> None:
+    """Upgrade the database, and check it; ``ConfigurationError`` says what is wrong.
+
+    If an embedded server dies meanwhile, it is started again.
+    """
+    deadline = time.monotonic() + _PREPARE_S
+    while (code := _exit_code(starting, environment, log)) != 0:
+        if code != os.EX_TEMPFAIL or servers is None or time.monotonic() > deadline:
+            said = log.last_lines(1)
+            raise ConfigurationError(said[0] if said else f"the start has failed; see {log.path}")
+        servers.postgres.start()
+
+
+def _exit_code(starting: ForkServer, environment: Mapping[str, str], log: PartLog) -> int | None:
+    """Run ``memci.cli.up.prepare`` to its end."""
     command = ("python", "-m", "memci.cli.up.prepare")
     descriptor = log.open()
     try:
@@ -200,9 +221,7 @@ def _prepare(starting: ForkServer, environment: Mapping[str, str], log: PartLog)
         os.close(descriptor)
     while pid is not None and (code := starting.poll(pid)) is None:
         time.sleep(_LOOK_EVERY_S)
-    if pid is None or code:
-        said = log.last_lines(1)
-        raise ConfigurationError(said[0] if said else f"the start has failed; see {log.path}")
+    return None if pid is None else code
 
 
 def _headline(settings: Settings, addresses: Addresses, where: str, logs: Path) -> list[str]:

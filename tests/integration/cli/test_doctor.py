@@ -35,6 +35,7 @@ from memci.smallmodel.offline.e5_embedder import OfflineEmbedder
 from memci.storage.migrate import downgrade
 from memci.storage.session import Database
 from tests.support.command_line import MEMCI, environment, run
+from tests.support.databases import migration_url
 from tests.support.fleet import Fleet
 from tests.support.network import AgentUnderTest
 
@@ -50,7 +51,7 @@ def test_a_good_database_has_nothing_wrong(database_url: str):
 
 
 def test_missing_migrations_are_named_with_the_command(database_url: str):
-    downgrade(database_url, "base")
+    downgrade(migration_url(database_url), "base")
     (found,) = [each for each in check_database(database_url) if each.level is Level.WRONG]
     assert found.subject == "migrations"
     assert "memci db upgrade" in found.advice
@@ -69,8 +70,22 @@ def test_a_login_without_rights_gets_the_grant_to_run(shared_postgres: Postgres,
         finally:
             connection.execute(f"DROP ROLE {login}")
     assert found["roles"].level is Level.WRONG
-    assert "GRANT memci_owner, memci_app, memci_upkeep" in found["roles"].advice
+    assert "GRANT memci_app, memci_upkeep TO <login>" in found["roles"].advice
     assert "secret-word" not in str(found)
+
+
+def test_a_login_that_may_own_the_tables_is_noted(shared_postgres: Postgres, database_url: str):
+    login = f"stranger_{secrets.token_hex(4)}"
+    with shared_postgres.connect_as_superuser() as connection:
+        connection.execute(f"CREATE ROLE {login} LOGIN PASSWORD 'secret-word'")
+        connection.execute(f"GRANT memci_owner, memci_app, memci_upkeep TO {login}")
+        try:
+            url = make_url(database_url).set(username=login, password="secret-word", query={})
+            found = levels(check_database(url.render_as_string(hide_password=False)))
+        finally:
+            connection.execute(f"DROP ROLE {login}")
+    assert found["roles"] is Level.NOTE
+    assert set(found.values()) == {Level.NOTE, Level.OK}
 
 
 def test_an_unreachable_database_is_one_finding():

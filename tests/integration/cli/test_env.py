@@ -34,4 +34,5 @@ def test_other_addresses_are_those_of_the_embedded_servers(tmp_path: Path):
         # Both psql and memci accept it.
         with psycopg.connect(printed["MEMCI_DATABASE_URL"]) as connection:
             assert connection.info.dbname == "memci"
-        assert run("db", "upgrade", settings={**settings, **printed}).returncode == 0
+        assert run("db", "upgrade", settings=settings).returncode == 0
+        assert run("db", "status", settings={**settings, **printed}).returncode == 0

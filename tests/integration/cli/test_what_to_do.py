@@ -42,6 +42,12 @@ def test_a_read_without_a_context_worker_names_what_runs_one(server: Served):
     assert "`memci doctor`" in done.stderr
 
 
+def test_a_folder_that_cannot_be_made_is_named_with_the_reason():
+    done = run("sample", "/proc/nothing")
+    assert done.returncode == 1
+    assert done.stderr.startswith("memci: /proc/nothing cannot be used: No such file or directory;")
+
+
 def test_no_command_waits_for_a_paused_agent(server: Served):
     settings = {"MEMCI_API_URL": server.url}
     run("remember", "-", "--agent", "ann", settings=settings, standard_input="Ann: Hi\n")

@@ -119,6 +119,7 @@ def test_a_key_over_its_rate_limit_is_refused(serve: Serve) -> None:
 @pytest.mark.parametrize(
     "header",
     [{"Host": "evil.example"}, {"Origin": "https://evil.example"}, {"Origin": "null"},
+     {"Origin": "http://127.0.0.1:3000"}, {"Origin": "http://localhost"},
      {"Host": "127.0.0.1.evil.example:80"}, {"Origin": "http://["}],
 )  # fmt: skip
 def test_without_keys_other_sites_are_refused(serve: Serve, header: dict[str, str]) -> None:

@@ -4,8 +4,10 @@ import httpx
 import pytest
 
 from memci.http.routers import health
+from memci.storage.migrate import current_revision, upgrade
 from memci.telemetry.metrics import LANE_GAUGES
 from tests.integration.http.serving import Served
+from tests.support.databases import as_owner, migration_url
 
 
 def test_a_server_is_alive_and_ready(http: httpx.Client) -> None:
@@ -14,10 +16,16 @@ def test_a_server_is_alive_and_ready(http: httpx.Client) -> None:
     assert http.get("/readyz").json() == {"ready": True, "checks": checks}
 
 
-def test_a_server_needs_the_database_of_its_release(http: httpx.Client, server: Served) -> None:
-    with server.runtime.database.engine.begin() as connection:
-        connection.exec_driver_sql("SET ROLE memci_owner")
-        connection.exec_driver_sql("UPDATE alembic_version SET version_num = 'v0000'")
+def test_a_server_needs_the_schema_of_its_release_or_of_a_later_one(
+    http: httpx.Client, server: Served
+) -> None:
+    url = server.runtime.database.engine.url
+    with as_owner(url) as connection:
+        connection.exec_driver_sql("UPDATE alembic_version SET version_num = '9999'")
+        assert http.get("/readyz").status_code == 200
+        upgrade(migration_url(url))
+        assert current_revision(connection) == "9999"
+        connection.exec_driver_sql("UPDATE alembic_version SET version_num = '0000'")
     answer = http.get("/readyz")
     assert answer.status_code == 503
     assert answer.json()["checks"]["database"] == health.OK

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
+from http.client import HTTPConnection
 from socket import create_connection
 from urllib.parse import urlsplit
 
@@ -71,6 +72,17 @@ def test_requests_just_within_the_limits_are_accepted(serve: Serve) -> None:
         many = {"messages": [{"role": "user", "content": "x"}] * 500}
         assert http.post(MESSAGES, json=many).status_code == 202
     assert len(server.messages("alice")) == 501
+
+
+def test_a_client_that_closes_after_each_request_reads_why_its_body_is_refused(
+    server: Served,
+) -> None:
+    headers = JSON | {"Connection": "close"}
+    with closing(HTTPConnection(urlsplit(server.url).netloc, timeout=20)) as connection:
+        connection.request("POST", MESSAGES, b" " * (64 * MIB), headers)
+        answer = connection.getresponse()
+        assert answer.status == 413
+        assert "send several requests" in json.load(answer)["detail"]
 
 
 def test_the_size_of_a_request_is_a_setting(serve: Serve) -> None:

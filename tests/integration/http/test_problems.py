@@ -17,6 +17,7 @@ from memci.errors import DatabaseUnavailableError
 from memci.testing import wait_until
 from tests.integration.http.conftest import Serve, make_settings
 from tests.integration.http.serving import Served, served
+from tests.support.databases import as_owner
 
 BODY = {"messages": [{"role": "user", "content": "hush-hush"}]}
 
@@ -63,8 +64,7 @@ def test_a_read_that_no_worker_answers_is_503(http: httpx.Client) -> None:
 def test_an_internal_error_is_answered_and_logged_without_texts(
     http: httpx.Client, server: Served, logged: Callable[[], list[dict[str, Any]]]
 ) -> None:
-    with server.runtime.database.engine.begin() as connection:
-        connection.exec_driver_sql("SET ROLE memci_owner")
+    with as_owner(server.runtime.database.engine.url) as connection:
         connection.exec_driver_sql("ALTER TABLE message DROP COLUMN remember")
     answer = http.post("/v1/agents/a/messages", json=BODY)
     assert answer.status_code == 500

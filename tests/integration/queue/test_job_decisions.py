@@ -9,8 +9,8 @@ from memci.domain.job import JobKind
 from memci.message import AppendLimits
 from memci.queue import lane_control, mailbox
 from memci.queue.lease import Claims
+from tests.support.databases import as_owner
 from tests.support.rows_read import rows_read
-from tests.support.servers import open_database
 
 LIMITS = AppendLimits(1_000_000, 100_000, 50)
 
@@ -69,15 +69,14 @@ def test_decisions_about_other_jobs_do_not_shorten_a_back_off(producer, claims):
 def test_cancelling_reads_none_of_the_jobs_that_are_done(producer, database_url):
     appended = producer.append("a")
     producer.append("a")
-    with open_database(database_url) as owner:
-        owner.execute("SET ROLE memci_owner")
-        owner.execute(
+    with as_owner(database_url) as owner:
+        owner.exec_driver_sql(
             "INSERT INTO job (agent_id, id, kind, payload, source, state, first_seq, last_seq)"
             " SELECT 'a', gen_random_uuid(), %s, '{}', 'http', 'done', 1, 2"
             " FROM generate_series(1, 3000)",
             (JobKind.CREATE,),
         )
-        owner.execute("ANALYZE job")
+        owner.exec_driver_sql("ANALYZE job")
     read = rows_read(producer.database, "job")
     with producer.database.agent_transaction("a") as connection:
         lane_control.cancel(connection, "a", appended.job_id)

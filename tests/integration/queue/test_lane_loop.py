@@ -17,9 +17,9 @@ from memci.domain.job import JobKind
 from memci.errors import DatabaseUnavailableError
 from memci.runtime import Runtime
 from memci.smallmodel.usage_account import current_account
+from tests.support.databases import as_owner
 from tests.support.erasing import Eraser
 from tests.support.lanes import messages_of
-from tests.support.servers import open_database
 
 
 @pytest.fixture
@@ -122,9 +122,8 @@ def test_a_worker_whose_job_loses_the_database_keeps_only_that_lane(runtime, due
 
 def test_a_wakeup_of_the_queue_watch_that_fails_keeps_no_lane(runtime, due, client, database_url):
     client.lpush(agent_queue_name("rung"), b"{}")
-    with open_database(database_url) as owner:
-        owner.execute("SET ROLE memci_owner")
-        owner.execute("REVOKE INSERT ON lane FROM memci_app")
+    with as_owner(database_url) as owner:
+        owner.exec_driver_sql("REVOKE INSERT ON lane FROM memci_app")
 
     with pytest.raises(ProgrammingError):
         runtime.lane_loop("here").run("rung", queue_seen=True)
@@ -135,9 +134,8 @@ def test_a_wakeup_of_the_queue_watch_that_fails_keeps_no_lane(runtime, due, clie
 
 def test_lanes_that_cannot_be_given_back_hide_no_error(runtime, due, database_url):
     def forbid():
-        with open_database(database_url) as owner:
-            owner.execute("SET ROLE memci_owner")
-            owner.execute("REVOKE UPDATE ON lane FROM memci_app")
+        with as_owner(database_url) as owner:
+            owner.exec_driver_sql("REVOKE UPDATE ON lane FROM memci_app")
 
     runtime.handlers = {JobKind.CREATE: FailingHandler(forbid)}
 

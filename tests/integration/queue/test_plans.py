@@ -21,6 +21,7 @@ from memci.queue.lease import Claims
 from memci.queue.sweep import sweep
 from memci.storage.diagnosis import lane_gauges
 from memci.storage.session import Database
+from tests.support.databases import as_owner
 
 AGENTS, BUSY, QUEUED, DONE = 10_000, 10, 300, 3_000
 _FILL = """
@@ -88,8 +89,7 @@ def crowded(request: pytest.FixtureRequest, database_url: str) -> Iterator[Datab
 
 def _fill(database: Database) -> None:
     values = {"agents": AGENTS, "busy": BUSY, "done": DONE, "queued": QUEUED}
-    with database.engine.connect() as connection:
-        connection.exec_driver_sql("SET ROLE memci_owner")
+    with as_owner(database.engine.url) as connection:
         for statement in _FILL.split(";")[:-1]:
             connection.exec_driver_sql(statement, values)
         connection.exec_driver_sql("ANALYZE lane")

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import closing
 
 import pytest
-from sqlalchemy import create_engine
 from sqlalchemy.engine import make_url
 
 from memci.reading.search import Search
@@ -16,6 +15,7 @@ from memci.storage.search.vector_index import build_indexes, large_agents, spare
 from memci.storage.search.vectors import VectorModel, change_model, claim_model
 from memci.storage.session import Database
 from memci.testing import wait_until
+from tests.support.databases import as_owner, migration_url
 from tests.support.stored import Reader, Stored
 
 COUNT = 120
@@ -39,12 +39,9 @@ def crowded(reader: Reader) -> Stored:
 @pytest.fixture
 def sorting_is_dear(database_url: str, crowded: Stored) -> Iterator[Reader]:
     """A reader in whose database even few rows are better read by the index."""
-    url = make_url(database_url).set(drivername="postgresql+psycopg")
-    engine = create_engine(url, isolation_level="AUTOCOMMIT")
-    with engine.connect() as connection:
-        connection.exec_driver_sql("SET ROLE memci_owner")
-        connection.exec_driver_sql(f'ALTER DATABASE "{url.database}" SET enable_sort = off')
-    engine.dispose()
+    name = make_url(database_url).database
+    with as_owner(database_url) as connection:
+        connection.exec_driver_sql(f'ALTER DATABASE "{name}" SET enable_sort = off')
     with closing(Database(database_url)) as database:
         made = Reader(database)
         yield made
@@ -58,7 +55,7 @@ def found(reader: Reader, query: str, **asked: str) -> set[str]:
 
 
 def built(database_url: str, database: Database, least: int = COUNT) -> list[str]:
-    return [each.agent_id for each in build_indexes(database, database_url, least)]
+    return [each.agent_id for each in build_indexes(database, migration_url(database_url), least)]
 
 
 def scans(database: Database) -> int:

@@ -2,41 +2,41 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from functools import partial
 
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import create_engine, inspect, text
-from sqlalchemy.pool import NullPool
+from sqlalchemy import inspect, text
 
-from memci.errors import DatabaseUnavailableError
+from memci.errors import ConfigurationError, DatabaseUnavailableError
+from memci.storage.diagnosis import database_state
 from memci.storage.migrate import current_revision, downgrade, head_revision, upgrade
 from memci.storage.schema import metadata
 from memci.storage.schema.network import EDITION_SCHEMA, EDITION_TABLES
+from tests.support.databases import as_owner, migration_url
 
 # Tables of the whole database; only migrations describe them, and indexes.
 COMMON_TABLES = {"vector_model", "model_total"}
 
 
-@contextmanager
-def as_owner(database_url):
-    with create_engine(database_url, poolclass=NullPool).connect() as connection:
-        connection.exec_driver_sql("SET ROLE memci_owner")
-        yield connection
-
-
 def test_up_down_and_up_again(database_url):
     for _ in range(2):
-        upgrade(database_url)
+        upgrade(migration_url(database_url))
         with as_owner(database_url) as connection:
             assert current_revision(connection) == head_revision()
-        downgrade(database_url, "base")
+        downgrade(migration_url(database_url), "base")
         with as_owner(database_url) as connection:
             assert current_revision(connection) is None
             assert set(inspect(connection).get_table_names()) == {"alembic_version"}
-    upgrade(database_url)
+    upgrade(migration_url(database_url))
+
+
+def test_an_old_server_is_named_with_the_version_that_is_needed(database_url, monkeypatch):
+    monkeypatch.setattr("memci.storage.diagnosis._OLDEST", (99,))
+    for check in (upgrade, database_state):
+        with pytest.raises(ConfigurationError, match=r"is PostgreSQL 18: memci needs 99 or later"):
+            check(database_url)
 
 
 @pytest.mark.parametrize("change", [upgrade, partial(downgrade, revision="base")])

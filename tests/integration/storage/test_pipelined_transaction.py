@@ -15,6 +15,7 @@ from memci.errors import DatabaseBusyError, DatabaseUnavailableError
 from memci.storage.pipelined_transaction import PipelinedStatements
 from memci.storage.session import Database
 from memci.testing import wait_until
+from tests.support.databases import as_owner
 
 _TOUCH = "UPDATE lane SET written_at = now() WHERE agent_id = %(agent)s RETURNING agent_id"
 _IMPATIENT = "SELECT set_config('lock_timeout', '1ms', false)"
@@ -177,8 +178,8 @@ def test_a_connection_is_usable_after_a_statement_could_not_be_prepared(
             for seq in range(1, 6):  # the sixth would be prepared
                 await pipelined.run("ann", _ADD, message("ann", seq))
             await pipelined.run("ann", _IMPATIENT, {})
-            with database.engine.begin() as connection:
-                connection.exec_driver_sql("SET ROLE memci_owner")
+            with as_owner(database_url) as connection:
+                connection.exec_driver_sql("BEGIN")
                 connection.exec_driver_sql("LOCK TABLE message IN ACCESS EXCLUSIVE MODE")
                 with pytest.raises(DatabaseBusyError):
                     await pipelined.run("ann", _ADD, message("ann", 6))

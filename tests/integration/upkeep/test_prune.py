@@ -14,8 +14,8 @@ from memci.reading.deferred_writes import ReadActivity
 from memci.storage.receipts import NewReceipt, write_receipt
 from memci.storage.session import Database
 from memci.upkeep.duties import prune_receipts
+from tests.support.databases import as_owner
 from tests.support.rows_read import rows_read
-from tests.support.servers import open_database
 
 HOUR_S = 3600.0
 _FILL = """
@@ -145,9 +145,8 @@ class TestReceipts:
         for agent_id in ("a1", "a2"):
             self.assemble(database, agent_id, hours=2, count=5)
             self.assemble(database, agent_id, hours=0.5, count=1_000)
-        with open_database(database_url) as owner:
-            owner.execute("SET ROLE memci_owner")
-            owner.execute("ANALYZE receipt")
+        with as_owner(database_url) as owner:
+            owner.exec_driver_sql("ANALYZE receipt")
         read = rows_read(database, "receipt")
         assert prune_receipts(database, keep_s=HOUR_S) == 10
         assert sum(read) < 100

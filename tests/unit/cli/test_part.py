@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from memci.cli.up.addresses import Addresses
 from memci.cli.up.fork_server import ForkServer
 from memci.cli.up.part import FALSE_STARTS, Part, PartLog, Readiness, State, pause_s
+from memci.cli.up.run import part_environment
+from memci.embedded.owner import Addresses as ServerAddresses
 from memci.testing import wait_until
 from tests.support.command_line import environment
 
@@ -191,3 +193,11 @@ def test_addresses_open_to_other_machines_give_a_warning():
     one = Addresses("192.0.2.7", 8000, 5555).exposure_warning
     assert one
     assert one.startswith("API and Flower listen on 192.0.2.7, for others")
+
+
+def test_parts_get_no_login_that_may_change_the_schema(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("MEMCI_MIGRATION_URL", "postgresql://postgres@127.0.0.1/memci")
+    servers = ServerAddresses("postgresql://a", "redis://b", "postgresql://c")
+    environment = part_environment(servers, "secret", Addresses("127.0.0.1", 1, 2), "@none")
+    assert environment["MEMCI_DATABASE_URL"] == "postgresql://a"
+    assert "MEMCI_MIGRATION_URL" not in environment
