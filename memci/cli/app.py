@@ -171,13 +171,8 @@ def run() -> int:
         return _print_error(error, _WRONG_USE)
     except MemciError as error:
         return _print_error(error, _FAILED)
-    except ModuleNotFoundError as error:
-        return _print_missing(error)
     except Exception as error:  # noqa: BLE001 - people get a line, not a traceback
-        if isinstance(error, OSError) and error.filename is not None and not _wants_traceback():
-            reason = f"{error.filename} cannot be used: {error.strerror}"
-            return _print_error(MemciError(f"{reason}; correct the path, or its rights"), _FAILED)
-        return _print_wrong_use(error) or _print_unexpected(error)
+        return _print_wrong_use(error) or _print_missing(error) or _print_unexpected(error)
     return code if isinstance(code, int) else 0
 
 
@@ -225,14 +220,19 @@ def _print_error(error: MemciError, code: int) -> int:
     return code
 
 
-def _print_missing(error: ModuleNotFoundError) -> int:
+def _print_missing(error: Exception) -> int | None:
+    """Print what to do about a missing file or package; return None for any other error."""
     from memci.client.local import check_server
 
-    try:
-        check_server()
-    except ConfigurationError as advice:
-        return _print_error(advice, _FAILED)
-    return _print_unexpected(error)
+    if isinstance(error, OSError) and error.filename is not None and not _wants_traceback():
+        reason = f"{error.filename} cannot be used: {error.strerror}"
+        return _print_error(MemciError(f"{reason}; correct the path, or its rights"), _FAILED)
+    if isinstance(error, ModuleNotFoundError):
+        try:
+            check_server()
+        except ConfigurationError as advice:
+            return _print_error(advice, _FAILED)
+    return None
 
 
 def _print_unexpected(error: Exception) -> int:
