@@ -42,7 +42,8 @@ _REQUEST_COMPRESS = f"""
 UPDATE lane SET compress_req = compress_req + 1,
                 compress_at = coalesce(compress_at, clock_timestamp())
 WHERE agent_id = %s AND {IS_THERE}
-RETURNING compress_req, compress_req - 1 > compress_done, compress_at >= now()
+RETURNING pass_number + 1, compress_at >= now(),
+          compress_req - 1 > coalesce((compress_cursor->>'req')::bigint, compress_done)
 """  # noqa: S608 - a constant of this module
 
 
@@ -150,13 +151,13 @@ def submit_once(
 def request_compress(connection: Connection, agent_id: str) -> tuple[int, bool, bool]:
     """Count one more request for compression; ``NotFoundError`` for no agent.
 
-    Returns the number of requests so far, whether another one was waiting, and whether to publish
-    a wakeup after COMMIT.
+    Returns the number of the pass that will do it, whether another request waits for that pass, and
+    whether to publish a wakeup after COMMIT.
     """
     row = connection.exec_driver_sql(_REQUEST_COMPRESS, (agent_id,)).first()
     if row is None:
         raise no_agent(agent_id)
-    number, coalesced, woken = row
+    number, woken, coalesced = row
     return int(number), bool(coalesced), bool(woken)
 
 

@@ -30,7 +30,7 @@ class CompressRequest(Request):  # M16
 
 
 class CompressAnswer(Answer):
-    """The round that will run; ``coalesced``: a request for it waited already."""
+    """``round``: the number of the next pass; ``coalesced``: another request waits for it."""
 
     round: int
     coalesced: bool

@@ -76,7 +76,7 @@ def compress(
             raise MemciError(f"requested, but not waiting: {still}")
         about = memory.wait_idle(timeout_s=timeout) if wait else None
     waits = "was already requested" if answer.coalesced else "is requested"
-    text = f"compression {waits} (request {answer.round})"
+    text = f"compression {waits} (pass {answer.round})"
     if about is not None:
         text = f"pass {about.passes} done: {about.nodes} nodes, {about.links} links"
     print_answer(about or answer, text)

@@ -44,7 +44,7 @@ def check_permission(tree: Tree, page: Page, act: Action, actor: Actor) -> None:
     if actor is Actor.AGENT:
         _check_shared(tree, page, act)
         _check_pinned(tree, page, act)
-    if permission is Permission.SYSTEM_MANAGED and act in _STRUCTURE:
+    if act in _STRUCTURE and _is_managed(tree, page):
         raise RefusedError(_managed(tree, page))
     if actor is Actor.DEVELOPER or permission is Permission.READ_WRITE:
         return
@@ -161,9 +161,14 @@ def shows_current_interaction(tree: Tree) -> bool:
 
 def permission_of(tree: Tree, page: Page) -> Permission:
     """Return the permission of a page: its segment's, or a stricter one of a parent folder."""
-    if page.managed or any(folder.managed for folder in tree.ancestors(page.index)):
+    if _is_managed(tree, page):
         return Permission.SYSTEM_MANAGED
     return tree.segment_of(page).permission
+
+
+def _is_managed(tree: Tree, page: Page) -> bool:
+    """Return True for pages that memci itself files: nobody else moves them."""
+    return page.managed or any(folder.managed for folder in tree.ancestors(page.index))
 
 
 def _managed(tree: Tree, page: Page) -> str:

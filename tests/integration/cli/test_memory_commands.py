@@ -62,7 +62,7 @@ def test_a_forgotten_memory_has_events_and_can_be_restored(
 def test_a_second_request_of_the_same_work_says_so(ada: AgentUnderTest, settings: dict[str, str]):
     # The new memories have requested a pass.
     assert output("memory", "compress", settings=settings).startswith(
-        "compression was already requested (request "
+        "compression was already requested (pass 1)"
     )
     first, second = (output("memory", "consolidate", settings=settings) for _ in range(2))
     assert (first, second) == (

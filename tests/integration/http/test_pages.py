@@ -142,6 +142,23 @@ def test_a_developer_writes_the_system_prompt_before_the_first_message(
     assert [each["role"] for each in bob.get("/window")["messages"]] == ["system", "user"]
 
 
+@pytest.mark.parametrize("permission", ["READ_ONLY", "SYSTEM_MANAGED"])
+def test_developers_fill_segments_that_models_only_read(alice: Pages, permission: str):
+    alice.call("create_segment", id="docs", name="Documents", permission=permission)
+    page = {"name": "A", "detail": "a", "parent": "docs-0"}
+    index = alice.call("create_detail_page", **page)["page"]["index"]
+    folder = {"name": "F", "parent": "docs-0"}
+    made = alice.call("create_contents_page", **folder)["page"]["index"]
+    for name, fields in (
+        ("create_detail_page", page),
+        ("create_contents_page", folder),
+        ("move_page", {"source": index, "target": made}),
+        ("remove_page", {"index": index}),
+    ):
+        assert alice.post(f"../tools/{name}", **fields).status_code == 403, name
+        alice.call(name, **fields)
+
+
 def test_segments_of_developers_have_their_own_limit(alice: Pages):
     root = alice.call(
         "create_segment", id="docs", name="Documents", kind="tool", permission="READ_ONLY",

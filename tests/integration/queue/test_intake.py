@@ -10,9 +10,11 @@ from uuid import uuid4
 import pytest
 import redis
 
+from memci.domain.memory.compression_scan import PassCursor
 from memci.errors import ConflictError, NotFoundError
 from memci.message import NewMessage, Remember, Role
 from memci.queue.intake import Append
+from memci.storage.network import passes
 from tests.support import lanes
 
 
@@ -122,10 +124,14 @@ def test_compression_requests_are_counted_and_coalesced(producer, broker_url):
     with pytest.raises(NotFoundError):
         producer.intake.request_compress("a")
     producer.append("a")
-    first = producer.intake.request_compress("a")
-    second = producer.intake.request_compress("a")
-    assert (first.round, first.coalesced) == (1, False)
-    assert (second.round, second.coalesced) == (2, True)
+    asked = [producer.intake.request_compress("a") for _ in range(2)]
+    with producer.database.agent_transaction("a") as connection:
+        number = passes.begin_pass(connection, "a")
+        passes.move_cursor(connection, "a", PassCursor(number, request=2, fence=0))
+    asked += [producer.intake.request_compress("a") for _ in range(2)]
+    assert [(each.round, each.coalesced) for each in asked] == [
+        (1, False), (1, True), (2, False), (2, True),
+    ]  # fmt: skip
     with closing(redis.Redis.from_url(broker_url)) as client:
         assert client.llen("memci.compress") == 1
 
