@@ -14,7 +14,7 @@ from starlette.types import Scope as Connection
 from structlog.contextvars import bound_contextvars
 
 from memci.api_keys import Scope, allows
-from memci.config.settings import ApiKey
+from memci.config.groups import ApiKey
 from memci.domain.agent_id import LISTED
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.window_text import Format

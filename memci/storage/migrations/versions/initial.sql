@@ -114,6 +114,23 @@ CREATE TABLE model_total (
     PRIMARY KEY (task, model)
 ) WITH (fillfactor = 20);
 
+-- Of the whole server, so without row-level security. Rows stay when their key is revoked.
+CREATE TABLE api_key (
+    name TEXT NOT NULL,
+    agents TEXT NOT NULL,
+    scope TEXT NOT NULL,
+    hash TEXT NOT NULL,
+    -- The key before the last rotation, and until when it is accepted.
+    former_hash TEXT,
+    former_until timestamptz,
+    expires_at timestamptz,
+    limits JSONB NOT NULL,
+    created_at timestamptz DEFAULT now() NOT NULL,
+    last_used_at timestamptz,
+    revoked_at timestamptz,
+    PRIMARY KEY (name)
+) WITH (fillfactor = 50);
+
 CREATE TABLE agent_setting (
     agent_id TEXT NOT NULL,
     parameters JSONB NOT NULL,
@@ -709,5 +726,5 @@ GRANT INSERT (agent_id, id, kind, payload, source) ON job TO memci_upkeep;
 GRANT DELETE ON job TO memci_upkeep;
 GRANT SELECT ON alembic_version, model_total, vector_model TO memci_upkeep;
 GRANT SELECT ON alembic_version TO memci_app;
-GRANT SELECT, INSERT, UPDATE ON model_total, vector_model TO memci_app;
+GRANT SELECT, INSERT, UPDATE ON api_key, model_total, vector_model TO memci_app;
 GRANT SELECT, INSERT, UPDATE, DELETE ON lane, job TO memci_app;
