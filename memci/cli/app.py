@@ -61,6 +61,7 @@ COMMANDS: tuple[Callable[..., Any], ...] = (
     search.search,
     search.context,
     erase.erase,
+    keys.audit,
     tools.tools,
     tools.mcp,
 )

@@ -1,17 +1,23 @@
-"""Methods for who administers a server: API keys."""
+"""Methods for who administers a server: API keys, the audit log."""
 
 from collections.abc import Mapping
 from typing import Any, Unpack
 from urllib.parse import quote
 
-from memci.client.keyword_arguments import KeyOptions
+from memci.client.keyword_arguments import AuditOptions, KeyOptions
 from memci.client.method import Methods, TransportT, method
 from memci.client.requests import Flow
+from memci.schemas.audit import AuditList
 from memci.schemas.keys import DEFAULT_GRACE_S, KeyAnswer, KeyList, NewKeyAnswer
 
 
 class AdministrationMethods(Methods[TransportT]):
-    """Manages the keys of a server; needs a key of scope admin, if the server has keys."""
+    """Manages keys, and reads the audit log; both need a key of scope admin, if there are any."""
+
+    @method
+    def audit(self, **options: Unpack[AuditOptions]) -> Flow[AuditList]:
+        """List who administered or erased what, the latest first."""
+        return self._get("/v1/audit", AuditList, options)
 
     @method
     def keys(self) -> Flow[KeyList]:

@@ -31,6 +31,12 @@ class Page(TypedDict, total=False):
     limit: Annotated[int, "How many at most"]
 
 
+class AuditOptions(Page, total=False):
+    """A page of the audit log."""
+
+    agent_id: Annotated[str | None, "Only what was done to this agent"]
+
+
 class KeyOptions(TypedDict, total=False):
     """What an API key may do."""
 

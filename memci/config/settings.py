@@ -209,6 +209,10 @@ class Settings(BaseSettings):
         " Receipts of erasures stay.",
     )
 
+    upkeep_keep_audit_s: float = Field(
+        365 * 86_400.0, gt=0, description="Seconds that the audit log keeps what was done."
+    )
+
     page_store: str = Field(
         "postgres",
         description="Where the texts of notes are: `postgres`; `files` (the folder `pages` in"

@@ -21,6 +21,7 @@ from memci.http.protocol import BoundedProtocol
 from memci.http.proxy.routes import WITHOUT_PROVIDER, Proxy
 from memci.http.routers import (
     agents,
+    audit,
     documents,
     erasing,
     frameworks,
@@ -39,7 +40,7 @@ from memci.telemetry.metrics import HttpMetrics, LaneCollector, ModelCollector
 
 T = TypeVar("T")
 # Modules whose ``Routes`` are served, in the order of the documentation.
-_SUBJECTS = (memory, agents, erasing, network, pages, documents, frameworks, keys)
+_SUBJECTS = (memory, agents, erasing, network, pages, documents, frameworks, keys, audit)
 
 
 def create_app(runtime: Runtime) -> FastAPI:

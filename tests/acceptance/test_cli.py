@@ -18,7 +18,7 @@ from tests.support.command_line import MEMCI, environment, run
 
 COMMANDS = (
     "up", "demo", "sample", "doctor",
-    "remember", "recall", "search", "context", "erase", "tools", "mcp",
+    "remember", "recall", "search", "context", "erase", "audit", "tools", "mcp",
     "agents", "memory", "sessions", "jobs", "documents", "pages", "settings", "keys", "db",
 )  # fmt: skip
 SUBCOMMANDS = [

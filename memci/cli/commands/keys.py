@@ -1,4 +1,4 @@
-"""``memci keys``: works on the database, so the first key can be made before the API starts."""
+"""``memci keys``, on the database, so that the first key needs no API; ``memci audit``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from memci.cli.connection import read_settings
+from memci.cli.connection import connected, read_settings
+from memci.cli.options import CursorOption, LimitOption
 from memci.cli.output import hint, print_answer, print_list, printed_json, say
 from memci.config.groups import KeyScope
 from memci.errors import InvalidInputError
@@ -95,8 +96,9 @@ def new_key(
     if env:
         _print_entry(request.model_dump(mode="json"))
         return
-    with _keys() as keys:
-        _print_key(keys.new(request))
+    with _changing(name, "new_key") as keys:
+        made = keys.new(request)
+    _print_key(made)
 
 
 def rotate_key(
@@ -107,15 +109,42 @@ def rotate_key(
     ] = 24.0,
 ) -> None:
     """Replace a key, and print the new one once."""
-    with _keys() as keys:
-        _print_key(keys.rotate(name, grace_s=round(grace * 3600)))
+    with _changing(name, "rotate_key") as keys:
+        made = keys.rotate(name, grace_s=round(grace * 3600))
+    _print_key(made)
 
 
 def revoke_key(*, name: NameArgument) -> None:
     """Accept a key no more; its name is not used again."""
-    with _keys() as keys:
+    with _changing(name, "revoke_key") as keys:
         answer = keys.revoke(name)
     print_answer(answer, f"{name} is revoked; running APIs follow within a few seconds")
+
+
+def audit(
+    *,
+    agent: Annotated[
+        str | None, typer.Option("--agent", "-a", metavar="ID", help="Only this agent.")
+    ] = None,
+    limit: LimitOption = 100,
+    cursor: CursorOption = None,
+) -> None:
+    """Show who administered or erased what, the latest first."""
+    with connected() as memci:
+        listed = memci.audit(agent_id=agent, limit=limit, cursor=cursor)
+    rows = (
+        {
+            "at": each.at,
+            "key": each.key_name or "(none)",
+            "action": each.action,
+            "agent": each.agent_id,
+            "subject": each.subject,
+            "status": each.status,
+            "request": each.request_id,
+        }
+        for each in listed.records
+    )
+    print_list(listed, rows)
 
 
 @contextmanager
@@ -126,6 +155,19 @@ def _keys() -> Iterator[Keys]:
     settings = read_settings()
     with opened_database(settings) as database:
         yield Keys(database, settings.api_keys)
+
+
+@contextmanager
+def _changing(name: str, action: str) -> Iterator[Keys]:
+    """Yield the keys for a change that the audit log gets."""
+    from uuid import uuid4
+
+    from memci.commands.audit import recorded
+    from memci.storage.audit import COMMAND_LINE, AuditEntry
+
+    entry = AuditEntry(action, uuid4().hex, COMMAND_LINE, subject=name)
+    with _keys() as keys, recorded(keys.database, entry):
+        yield keys
 
 
 def _print_key(made: NewKeyAnswer) -> None:

@@ -35,6 +35,7 @@ def new_key(body: KeyRequest, call: Call) -> NewKeyAnswer:
 
     It may do at most what the asking key may. After the first key, the server demands one.
     """
+    call.state.subject = body.name
     answer = _keys(call).new(body)
     _refresh(call)
     return answer

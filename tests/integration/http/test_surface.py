@@ -91,6 +91,7 @@ POST /v1/agents/{agent}/threads/{thread}/writes
 POST /v1/agents/{agent}/threads/{thread}/copy
 POST /v1/agents/{agent}/checkpoints/search
 POST /v1/agents/{agent}/checkpoints/prune
+GET /v1/audit
 GET /v1/keys
 POST /v1/keys
 PATCH /v1/keys/{name}
@@ -106,7 +107,7 @@ TOOL_OPERATIONS = {
 # Reads are 503 without a context worker; test_reads.py has one. A preview may be a read.
 READS = r"/(recall|search|context|handover|erase|compare)$"
 # The first key would end the exploration without one.
-KEYS = r"^/v1/keys"
+KEYS = r"^/v1/(keys|audit)"
 
 
 @pytest.fixture
