@@ -5,14 +5,13 @@ hash: nobody guesses them.
 """
 
 import hashlib
-import hmac
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterable
+from datetime import datetime
 from enum import IntEnum
 from fnmatch import fnmatchcase
-from typing import Literal
 
-from memci.config.settings import ApiKey
+from memci.config.groups import ApiKey, KeyScope
 from memci.domain.documents import is_collection
 from memci.errors import ForbiddenError, UnauthorizedError
 
@@ -27,27 +26,37 @@ class Scope(IntEnum):
     ADMIN = 3
 
 
-def new_key(
-    name: str, *, agents: str = "*", scope: Literal["read", "write", "admin"] = "read"
-) -> tuple[str, ApiKey]:
-    """Return a fresh key, to be shown once, and the entry of MEMCI_API_KEYS with its hash."""
+def new_secret() -> tuple[str, str]:
+    """Return a fresh key, to be shown once, and its hash."""
     key = PREFIX + secrets.token_urlsafe(32)
-    return key, ApiKey(name=name, hash=_hash(key), agents=agents, scope=scope)
+    return key, _hash(key)
 
 
-def authenticate(keys: Sequence[ApiKey], authorization: str | None) -> ApiKey | None:
-    """Return the key that an ``Authorization`` header holds; None when no keys are set at all.
+def new_key(name: str, *, agents: str = "*", scope: KeyScope = "read") -> tuple[str, ApiKey]:
+    """Return a fresh key, to be shown once, and the entry of MEMCI_API_KEYS with its hash."""
+    key, its_hash = new_secret()
+    return key, ApiKey(name=name, hash=its_hash, agents=agents, scope=scope)
 
-    Compares with every key, in constant time. Raises ``UnauthorizedError``.
-    """
-    if not keys:
-        return None
-    kind, _, key = (authorization or "").partition(" ")
-    given = _hash(key.strip())
-    known = [each for each in keys if hmac.compare_digest(each.hash, given)]
-    if kind.lower() != "bearer" or not known:
-        raise UnauthorizedError
-    return known[0]
+
+class KeyRing:
+    """The keys of a server at one moment."""
+
+    def __init__(self, keys: Iterable[ApiKey], *, demanded: bool) -> None:
+        """Take all keys; ``demanded``: nobody is served without one."""
+        # Looking up a hash tells whoever measures its time nothing on the key itself.
+        self._by_hash = {each.hash: each for each in keys}
+        self.demanded = demanded
+
+    def authenticate(self, authorization: str | None, now: datetime) -> ApiKey:
+        """Return the key that an ``Authorization`` header holds.
+
+        Raises ``UnauthorizedError``, also for a key that has expired.
+        """
+        kind, _, given = (authorization or "").partition(" ")
+        key = self._by_hash.get(_hash(given.strip()))
+        if kind.lower() != "bearer" or key is None or (key.expires_at and key.expires_at <= now):
+            raise UnauthorizedError
+        return key
 
 
 def allows(key: ApiKey | None, needed: Scope) -> bool:
@@ -83,6 +92,16 @@ def is_for(patterns: str, owner: str) -> bool:
         for each in patterns.split(",")
         if each == "*" or is_collection(each) == is_collection(owner)
     )
+
+
+def is_within(patterns: str, others: str) -> bool:
+    """Return True if a key with ``patterns`` is for no agent that one with ``others`` is not for.
+
+    False also where that is hard to see: ``a*`` is within ``a*``, but not within ``a,a?*``.
+    """
+    # A ? of theirs is one character, which no * is.
+    wider = [each.replace("?", "[!*]") for each in others.split(",")]
+    return all(any(is_for(other, each) for other in wider) for each in patterns.split(","))
 
 
 def _hash(key: str) -> str:

@@ -26,6 +26,7 @@ from memci.broker.wakeup import QueueWatch, RedisWakeups, WakeupPublisher, Wakeu
 from memci.commands.attp.perform import AttpCommands
 from memci.commands.attp.sandbox import Sandbox
 from memci.commands.configure import Defaults
+from memci.commands.keys import Keys
 from memci.commands.pages.perform import PageCommands
 from memci.commands.tools.memory_reads import MemoryTools
 from memci.commands.tools.memory_writes import MemoryWrites
@@ -201,6 +202,11 @@ class Runtime:
     def listings(self) -> Listings:
         """Lists for the API."""
         return Listings(self.database)
+
+    @_Part
+    def keys(self) -> Keys:
+        """Manages API keys."""
+        return Keys(self.database, self.settings.api_keys)
 
     @_Part
     def defaults(self) -> Defaults:

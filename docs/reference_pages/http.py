@@ -17,10 +17,10 @@ def blocks() -> Iterator[str]:
     app = create_app(runtime())
     described = app.openapi()
     scopes = {
-        (method, route.path): route.needs.name.lower()
+        (method, route.path): route.scope.name.lower()
         for route in app.router.routes
         for method in getattr(route, "methods", None) or ()
-        if hasattr(route, "needs")
+        if hasattr(route, "scope")
     }
     yield paragraph(
         "A running API shows the same at `/docs`, and as OpenAPI at `/openapi.json`. A server with keys asks for"

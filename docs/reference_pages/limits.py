@@ -78,10 +78,8 @@ def _requests() -> tuple[tuple[str, str, str, str], ...]:
         ("time to send", slow, "–", _refusal(protocol.TOO_SLOW)),
         (
             "requests of a key in a minute",
-            "none"
-            if not _default("http_rate_limit_per_minute")
-            else str(_default("http_rate_limit_per_minute")),
-            _name("http_rate_limit_per_minute"),
+            "none",
+            _name("key_limits__requests_per_minute"),
             _problem(errors.RateLimitedError),
         ),
         ("JSON in `metadata`, filters, arguments", f"{MOST_LEVELS} levels", "–", _invalid()),

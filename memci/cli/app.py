@@ -19,6 +19,7 @@ from memci.cli.commands import (
     documents,
     erase,
     jobs,
+    keys,
     memory,
     network,
     pages,
@@ -60,6 +61,7 @@ COMMANDS: tuple[Callable[..., Any], ...] = (
     search.search,
     search.context,
     erase.erase,
+    keys.audit,
     tools.tools,
     tools.mcp,
 )
@@ -108,7 +110,10 @@ GROUPS: dict[str, tuple[str, tuple[Callable[..., Any], ...]]] = {
         "Show the settings, and compare two sets of them.",
         (settings.show, settings.env, settings.compare),
     ),
-    "keys": ("Create API keys.", (settings.new_api_key,)),
+    "keys": (
+        "List, create, rotate and revoke API keys.",
+        (keys.list_keys, keys.new_key, keys.rotate_key, keys.revoke_key),
+    ),
     "db": (
         "Upgrade, back up, restore or index the database.",
         (

@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 from pydantic import RootModel
 
+from memci.client.administration import AdministrationMethods
 from memci.client.agent_state import InspectionMethods, JobMethods
 from memci.client.documents import DocumentMethods
 from memci.client.keyword_arguments import (
@@ -18,7 +19,7 @@ from memci.client.keyword_arguments import (
 )
 from memci.client.local import LocalServer, start_local
 from memci.client.memory import MemoryMethods, RebuildMethods, TransferMethods
-from memci.client.method import ClientOptions, Methods, TransportT, method
+from memci.client.method import ClientOptions, TransportT, method
 from memci.client.page_operations import PageOperations
 from memci.client.pages import PageMethods
 from memci.client.requests import ClientRequest, Flow, Retries, check_url, fetch, headers_for
@@ -88,7 +89,7 @@ class _ToolList(RootModel[list[dict[str, Any]]]):
     """Tools in the format of a provider."""
 
 
-class ServerMethods(Methods[TransportT]):
+class ServerMethods(AdministrationMethods[TransportT]):
     """Methods of a server."""
 
     _transport_type: type[TransportT]

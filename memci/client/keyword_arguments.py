@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any, Literal, TypeAlias, TypedDict
 
+from memci.config.groups import KeyScope
 from memci.domain.job import JobState
 from memci.domain.pages.page import Lifecycle
 from memci.domain.pages.window_text import Format
@@ -28,6 +29,21 @@ class Page(TypedDict, total=False):
 
     cursor: Annotated[str | None, "`next_cursor` of the page before"]
     limit: Annotated[int, "How many at most"]
+
+
+class AuditOptions(Page, total=False):
+    """A page of the audit log."""
+
+    agent_id: Annotated[str | None, "Only what was done to this agent"]
+
+
+class KeyOptions(TypedDict, total=False):
+    """What an API key may do."""
+
+    agents: Annotated[str, "Patterns of agents and of `collection/NAME`, with commas between"]
+    scope: Annotated[KeyScope, "`read`, `write` or `admin`"]
+    expires_at: Annotated[datetime | str | None, "When it expires; none: never"]
+    limits: Annotated[Mapping[str, int], "Such as `messages_per_day`; 0: no limit"]
 
 
 class DocumentOptions(Page, total=False):

@@ -1,4 +1,4 @@
-"""Groups of settings: the models of tasks, how language models are called, the page store."""
+"""Groups of settings: API keys, models of tasks, calls of language models, the page store."""
 
 import re
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Literal, Self, TypeAlias
 from urllib.parse import parse_qs, urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, SecretStr, model_validator
 
 OFFLINE = "offline"
 ModelTask: TypeAlias = Literal[
@@ -19,6 +19,52 @@ ModelTask: TypeAlias = Literal[
     "embedder",
     "query_planner",
 ]
+
+
+class KeyLimits(BaseModel):
+    """What one API key may use. 0: no limit."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    requests_per_minute: int | None = Field(
+        None, ge=0, le=2**31, description="Requests in a minute, for each process of the API."
+    )
+    messages_per_day: int | None = Field(
+        None, ge=0, le=2**53, description="New messages in a day of UTC."
+    )
+    stored_bytes: int | None = Field(
+        None,
+        ge=0,
+        le=2**53,
+        description="Bytes of the messages and documents of all agents that the key is for.",
+    )
+    agents: int | None = Field(
+        None, ge=0, le=2**31, description="Agents that the key is for, whoever created them."
+    )
+
+    def over(self, defaults: Self) -> Self:
+        """Return these limits; those that are not set are taken from ``defaults``."""
+        mine = self.model_dump(exclude_none=True)
+        return defaults.model_copy(update=mine)
+
+
+KEY_NAME = r"[A-Za-z0-9._:@-]{1,64}"
+# Patterns of agent ids and of collection/NAME, with commas between: * and ? as in file names.
+KEY_AGENTS = r"[A-Za-z0-9._:@*?/-]{1,128}(,[A-Za-z0-9._:@*?/-]{1,128})*"
+KeyScope: TypeAlias = Literal["read", "write", "admin"]
+
+
+class ApiKey(BaseModel):
+    """What is known of an API key: an entry of MEMCI_API_KEYS, or a row of the database."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str = Field(pattern=rf"^{KEY_NAME}$")
+    hash: str = Field(pattern=r"^sha256:[0-9a-f]{64}$")
+    agents: str = Field("*", max_length=2_048, pattern=rf"^{KEY_AGENTS}$")
+    scope: KeyScope = "read"
+    expires_at: AwareDatetime | None = None
+    limits: KeyLimits = KeyLimits()
 
 
 class TaskModel(BaseModel):

@@ -13,8 +13,6 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 from pydantic import (
-    BaseModel,
-    ConfigDict,
     Field,
     SecretStr,
     ValidationError,
@@ -30,7 +28,14 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
-from memci.config.groups import LlmSettings, ModelTask, PageStoreAddress, TaskModel
+from memci.config.groups import (
+    ApiKey,
+    KeyLimits,
+    LlmSettings,
+    ModelTask,
+    PageStoreAddress,
+    TaskModel,
+)
 from memci.config.toml_tables import as_settings, place_of
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.pages.parameters import PageRules
@@ -51,18 +56,6 @@ class _SettingsFile(TomlConfigSettingsSource):
 
     def _read_file(self, file_path: Any) -> dict[str, Any]:
         return as_settings(super()._read_file(file_path))
-
-
-class ApiKey(BaseModel):
-    """One entry of MEMCI_API_KEYS; ``memci keys new`` prints it together with its key."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    name: str = Field(min_length=1, max_length=64)
-    hash: str = Field(pattern=r"^sha256:[0-9a-f]{64}$")
-    # Patterns of agent ids and of collection/NAME, with commas between: * and ? as in file names.
-    agents: str = Field("*", pattern=r"^[A-Za-z0-9._:@*?/-]{1,128}(,[A-Za-z0-9._:@*?/-]{1,128})*$")
-    scope: Literal["read", "write", "admin"] = "read"
 
 
 class Settings(BaseSettings):
@@ -112,7 +105,7 @@ class Settings(BaseSettings):
     host: str = Field(
         "127.0.0.1",
         description="Address that the API and Flower bind to. Any address but loopback needs"
-        " `MEMCI_API_KEYS`.",
+        " API keys.",
     )
     port: int = Field(8000, ge=0, le=65535, description="Port of the API. `0`: a free one.")
     api_url: str | None = Field(
@@ -121,17 +114,13 @@ class Settings(BaseSettings):
     api_key: SecretStr | None = Field(None, description="The key that the command line sends.")
     api_keys: tuple[ApiKey, ...] = Field(
         (),
-        description="Who may do what: a JSON list of `{name, hash, agents, scope}`. `memci keys"
-        " new` prints an entry with its key. `agents` is a pattern with `*` and `?`, or several"
-        " separated by commas; `collection/NAME` stands for a collection of documents. `scope` is"
-        " `read`, `write` or `admin`; each includes the one before.",
+        description="Keys beside those in the database, which `memci keys` makes: a JSON list of"
+        " `{name, hash, agents, scope}`, perhaps with `expires_at` and `limits`. `memci keys new"
+        " --env` prints an entry with its key. `agents` is a pattern with `*` and `?`, or"
+        " several separated by commas; `collection/NAME` stands for a collection of documents."
+        " `scope` is `read`, `write` or `admin`; each includes the one before.",
     )
-    http_rate_limit_per_minute: int = Field(
-        0,
-        ge=0,
-        description="Requests of one key in a minute, for each process of the API. Above it: 429"
-        " with Retry-After. `0`: no limit.",
-    )
+    key_limits: KeyLimits = KeyLimits()
     http_max_request_bytes: int = Field(
         8 * 1024 * 1024,
         ge=1024,
@@ -225,6 +214,10 @@ class Settings(BaseSettings):
         " Receipts of erasures stay.",
     )
 
+    upkeep_keep_audit_s: float = Field(
+        365 * 86_400.0, gt=0, description="Seconds that the audit log keeps what was done."
+    )
+
     page_store: str = Field(
         "postgres",
         description="Where the texts of notes are: `postgres`; `files` (the folder `pages` in"
@@ -301,15 +294,6 @@ class Settings(BaseSettings):
             return defaults.with_values({k: _number(v) for k, v in value.items()})
         except InvalidInputError as error:
             raise ValueError(f"{info.field_name}.{error.field}: {error}") from error
-
-    @model_validator(mode="after")
-    def _never_open_without_keys(self) -> Self:
-        if self.host not in LOOPBACK and not self.api_keys:
-            raise ValueError(
-                f"refusing to bind to {self.host} without API keys: make one with "
-                "`memci keys new NAME` and set MEMCI_API_KEYS, or bind to 127.0.0.1"
-            )
-        return self
 
     @model_validator(mode="after")
     def _two_page_stores(self) -> Self:

@@ -18,7 +18,7 @@ def main() -> int:
         warn_of_misspelt_settings()
         check_shared(settings)
         with closing(Runtime(settings, service="memci-api")) as runtime:
-            serve(create_app(runtime), settings, host=settings.host, port=settings.port)
+            serve(create_app(runtime), host=settings.host, port=settings.port)
     except ConfigurationError as error:
         sys.stderr.write(f"memci: {error}\n")
         return 1

@@ -14,13 +14,14 @@ from starlette.types import Scope as Connection
 from structlog.contextvars import bound_contextvars
 
 from memci.api_keys import Scope, allows
-from memci.config.settings import ApiKey
+from memci.commands.audit import recorded
+from memci.config.groups import ApiKey
 from memci.domain.agent_id import LISTED
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.window_text import Format
 from memci.errors import InvalidInputError, MemciError, NotFoundError, shown_name
 from memci.http.auth import Gate, check_same_origin
-from memci.http.request import check_query
+from memci.http.request import audit_entry, check_query
 from memci.mcp.connection import AgentConnection, load_server, text_of
 from memci.runtime import Runtime
 from memci.schemas.pages import WindowRequest
@@ -76,6 +77,16 @@ def use_tool(
 P = ParamSpec("P")
 T = TypeVar("T")
 
+
+def audited(request: Request, tool: Tool, use: Callable[[], T]) -> T:
+    """Use a tool; record it in the audit log if it destroys something."""
+    if not tool.destroys:
+        return use()
+    runtime: Runtime = request.app.state.runtime
+    with recorded(runtime.database, audit_entry(request, f"tool_{tool.name}")):
+        return use()
+
+
 _SESSION = "session_id"
 
 
@@ -109,7 +120,11 @@ def _connect(request: Request, agent_id: str) -> AgentConnection:
         agent_id=agent_id,
         tools=tools_for(request.state.key),
         use_tool=_with_public_errors(
-            lambda tool, given: use_tool(runtime, agent_id, tool, given, window.session_id)
+            lambda tool, given: audited(
+                request,
+                tool,
+                lambda: use_tool(runtime, agent_id, tool, given, window.session_id),
+            )
         ),
         window=_with_public_errors(lambda: text_of(runtime.windows.show(agent_id, window))),
     )

@@ -6,23 +6,27 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import TypeVar
 
+import anyio
 import anyio.to_thread
 import structlog
 import uvicorn
 from fastapi import FastAPI
 
-from memci.config.settings import LOOPBACK, Settings
-from memci.errors import ConfigurationError
+from memci.commands.keys import check_host
+from memci.config.settings import LOOPBACK
 from memci.http import agent_tools, documentation, problems
 from memci.http.auth import Gate
+from memci.http.key_cache import KeyCache
 from memci.http.protocol import BoundedProtocol
 from memci.http.proxy.routes import WITHOUT_PROVIDER, Proxy
 from memci.http.routers import (
     agents,
+    audit,
     documents,
     erasing,
     frameworks,
     health,
+    keys,
     memory,
     network,
     pages,
@@ -36,7 +40,7 @@ from memci.telemetry.metrics import HttpMetrics, LaneCollector, ModelCollector
 
 T = TypeVar("T")
 # Modules whose ``Routes`` are served, in the order of the documentation.
-_SUBJECTS = (memory, agents, erasing, network, pages, documents, frameworks)
+_SUBJECTS = (memory, agents, erasing, network, pages, documents, frameworks, keys, audit)
 
 
 def create_app(runtime: Runtime) -> FastAPI:
@@ -48,7 +52,7 @@ def create_app(runtime: Runtime) -> FastAPI:
         title="memci", docs_url=None, redoc_url=None, redirect_slashes=False, lifespan=_serving
     )
     app.state.runtime = runtime
-    app.state.gate = Gate(runtime.settings)
+    app.state.gate = Gate(runtime)
     app.state.metrics = metrics
     app.state.closing = []  # functions to await before the event loop ends
     app.add_middleware(Edge, metrics=metrics, traces=runtime.traces)
@@ -99,18 +103,17 @@ def make_server(app: FastAPI, *, host: str, port: int) -> uvicorn.Server:
     return uvicorn.Server(config)
 
 
-def serve(app: FastAPI, settings: Settings, *, host: str, port: int) -> None:
+def serve(app: FastAPI, *, host: str, port: int) -> None:
     """Serve until SIGINT or SIGTERM.
 
     Raises ``ConfigurationError`` instead of serving a network without keys.
     """
-    if not settings.api_keys:
-        if host not in LOOPBACK:
-            raise ConfigurationError(
-                f"refusing to bind to {host} without API keys: make one with "
-                "`memci keys new NAME` and set MEMCI_API_KEYS, or bind to 127.0.0.1"
-            )
+    known: KeyCache = app.state.gate.keys
+    known.refresh()
+    check_host(host, has_keys=known.demanded)
+    if not known.demanded:
         _log.warning("no API keys: serving this machine only", host=host, port=port)
+    known.is_public = host not in LOOPBACK
     for stop in (signal.SIGINT, signal.SIGTERM):
         # Uvicorn stops gracefully and then raises the signal again, which is no failure here.
         signal.signal(stop, lambda _signal, _frame: None)
@@ -122,9 +125,14 @@ def serve(app: FastAPI, settings: Settings, *, host: str, port: int) -> None:
 
 @asynccontextmanager
 async def _serving(app: FastAPI) -> AsyncIterator[None]:
-    """Serve with more threads; close the app's resources at the end."""
+    """Serve with more threads and known keys; close the app's resources at the end."""
     threads = _THREADS + app.state.runtime.settings.http_max_reads
     anyio.to_thread.current_default_thread_limiter().total_tokens = threads
-    yield
+    known: KeyCache = app.state.gate.keys
+    await anyio.to_thread.run_sync(known.refresh)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(known.keep_fresh)
+        yield
+        tasks.cancel_scope.cancel()
     for close in app.state.closing:
         await close()

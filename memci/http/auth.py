@@ -10,11 +10,13 @@ from urllib.parse import urlsplit
 
 from starlette.requests import Request
 
-from memci.api_keys import Scope, authenticate, authorize
-from memci.config.settings import LOOPBACK, Settings
+from memci.api_keys import Scope, authorize
+from memci.config.settings import LOOPBACK
 from memci.domain.agent_id import check_agent_id
 from memci.domain.documents import collection_owner
 from memci.errors import ForbiddenError, RateLimitedError
+from memci.http.key_cache import KeyCache
+from memci.runtime import Runtime
 
 
 class RateLimit:
@@ -45,9 +47,10 @@ class RateLimit:
 class Gate:
     """Authorizes requests; safe for threads."""
 
-    def __init__(self, settings: Settings) -> None:
-        self._keys = settings.api_keys
-        self._rates = RateLimit(settings.http_rate_limit_per_minute)
+    def __init__(self, runtime: Runtime) -> None:
+        settings = runtime.settings
+        self.keys = KeyCache(runtime.database, settings.api_keys)
+        self._rates = RateLimit(settings.key_limits.requests_per_minute or 0)
         self.max_request_bytes = settings.http_max_request_bytes
 
     def admit(
@@ -60,11 +63,11 @@ class Gate:
         Raises ``UnauthorizedError``, ``RateLimitedError``, ``InvalidInputError`` or
         ``ForbiddenError``. Stores the key and its pattern of agents in ``request.state``.
         """
-        if not self._keys:
+        if not self.keys.demanded:
             _check_local(request)
         if authorization is None:
             authorization = request.headers.get("authorization")
-        key = authenticate(self._keys, authorization)
+        key = self.keys.authenticate(authorization)
         if key is not None:
             self._rates.take(key.name)
         agent_id = request.path_params.get("agent")
@@ -87,13 +90,13 @@ def _check_local(request: Request) -> None:
     host, origin = request.headers.get("host", ""), request.headers.get("origin")
     if host and _host(host) not in LOOPBACK:
         raise ForbiddenError(
-            "without API keys only this machine is served, and the host header names another; set "
-            "MEMCI_API_KEYS to serve others"
+            "without API keys only this machine is served, and the host header names another; make "
+            "a key with `memci keys new` to serve others"
         )
     if origin and origin.partition("//")[2].lower() != host.lower():
         raise ForbiddenError(
             "without API keys no page of another site is served, and the origin header names "
-            "another; set MEMCI_API_KEYS to serve others"
+            "another; make a key with `memci keys new` to serve others"
         )
 
 

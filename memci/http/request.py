@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from difflib import get_close_matches
 from tempfile import TemporaryFile
 from typing import IO, Annotated, Any, TypeAlias, TypedDict
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from fastapi import Depends, Header, Path, Query
 from pydantic import BaseModel, Field, ValidationError, WithJsonSchema
@@ -30,6 +30,7 @@ from memci.schemas.base import ForeignId, Instant, Text, matching
 from memci.schemas.documents import DocumentRequest
 from memci.schemas.problems import describe_faults
 from memci.schemas.reads import Fresh
+from memci.storage.audit import AuditEntry
 
 
 class MalformedError(InvalidInputError):
@@ -101,6 +102,22 @@ class Call(Request):
         """Raise ``ForbiddenError`` if the key may not read all of these collections."""
         for name in names:
             authorize(self.state.key, Scope.READ, collection_owner(name))
+
+
+_REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
+
+
+def audit_entry(request: Request, action: str) -> AuditEntry:
+    """Return the entry of the audit log for an admitted request."""
+    given = request.headers.get("x-request-id", "")
+    key, place = request.state.key, request.path_params
+    return AuditEntry(
+        action,
+        given if _REQUEST_ID.fullmatch(given) else uuid4().hex,
+        key and key.name,
+        place.get("agent"),
+        place.get("name") or place.get("job_id"),
+    )
 
 
 async def limited_chunks(

@@ -8,6 +8,8 @@ from typing import Any, ClassVar
 
 import structlog
 from fastapi import APIRouter
+from fastapi.concurrency import contextmanager_in_threadpool
+from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from pydantic import BaseModel
 from starlette.datastructures import Headers
@@ -18,11 +20,12 @@ from starlette.types import Scope as AsgiScope
 from structlog.contextvars import bind_contextvars
 
 from memci.api_keys import Scope
+from memci.commands.audit import recorded
 from memci.errors import InvalidInputError, MemciError
 from memci.http.auth import Gate
 from memci.http.documentation import problems
 from memci.http.problems import answer_error
-from memci.http.request import Call, check_query
+from memci.http.request import Call, audit_entry, check_query
 from memci.telemetry.metrics import HttpMetrics
 from memci.telemetry.traces import Traces, valid_traceparent
 
@@ -64,9 +67,29 @@ class GuardedRoute(APIRoute):
             call = Call(request.scope, request.receive, max_bytes=gate.max_request_bytes)
             if self.body_field is not None:
                 await call.read()
+            if self.scope is Scope.ADMIN and request.method != "GET":
+                return await _audited(call, self.operation_id or "", handle)
             return await handle(call)
 
         return guarded
+
+
+async def _audited(
+    call: Call, action: str, handle: Callable[[Request], Coroutine[Any, Any, Response]]
+) -> Response:
+    entry = audit_entry(call, action)
+    bind_contextvars(request_id=entry.request_id)
+    async with contextmanager_in_threadpool(recorded(call.runtime.database, entry)) as recording:
+        try:
+            response = await handle(call)
+            recording.status = response.status_code
+        except RequestValidationError:
+            recording.status = 422
+            raise
+        finally:
+            recording.subject = getattr(call.state, "subject", None)
+    response.headers["X-Request-Id"] = entry.request_id
+    return response
 
 
 class Routes:

@@ -120,6 +120,11 @@ SELECT l.fence, l.paused, l.halted_by, l.compress_req > l.compress_done AS compr
 _LIKE = str.maketrans({"*": "%", "?": "_", "%": "\\%", "_": "\\_", "\\": "\\\\"})
 
 
+def like_patterns(patterns: str) -> list[str]:
+    """Return patterns of * and ?, with commas between, as patterns of LIKE."""
+    return patterns.translate(_LIKE).split(",")
+
+
 def list_agents(
     connection: Connection, *, pattern: str, after: str, limit: int
 ) -> list[RowMapping]:
@@ -127,7 +132,7 @@ def list_agents(
 
     Several patterns are separated by commas.
     """
-    values = {"after": after, "like": pattern.translate(_LIKE).split(","), "limit": limit}
+    values = {"after": after, "like": like_patterns(pattern), "limit": limit}
     return list(connection.exec_driver_sql(_LIST, values).mappings())
 
 

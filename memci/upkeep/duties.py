@@ -9,7 +9,7 @@ from time import monotonic
 
 import structlog
 
-from memci.storage import receipts
+from memci.storage import audit, receipts
 from memci.storage.page_store import named_texts
 from memci.storage.page_store.port import PageStore
 from memci.storage.session import Database
@@ -44,6 +44,12 @@ def prune_receipts(database: Database, *, keep_s: float) -> int:
         with database.agent_transaction(agent_id, durable=False) as connection:
             receipts.note_oldest_receipt(connection, agent_id)
     return removed
+
+
+def prune_audit(database: Database, *, keep_s: float) -> int:
+    """Delete what is older than ``keep_s`` from the audit log; return how many rows."""
+    with database.upkeep_transaction() as connection:
+        return audit.prune_entries(connection, keep_s=keep_s)
 
 
 _BATCH_S = 1.0  # the sweep waits while one batch is removed

@@ -6,18 +6,19 @@ import json
 import os
 import subprocess
 import sys
+from datetime import UTC, datetime
 
 import pytest
 
 from memci import __version__, api_keys
 from memci.cli import app
-from memci.config.settings import ApiKey
+from memci.config.groups import ApiKey
 from memci.errors import UnauthorizedError
 from tests.support.command_line import MEMCI, environment, run
 
 COMMANDS = (
     "up", "demo", "sample", "doctor",
-    "remember", "recall", "search", "context", "erase", "tools", "mcp",
+    "remember", "recall", "search", "context", "erase", "audit", "tools", "mcp",
     "agents", "memory", "sessions", "jobs", "documents", "pages", "settings", "keys", "db",
 )  # fmt: skip
 SUBCOMMANDS = [
@@ -112,8 +113,8 @@ def test_wrong_use_is_exit_code_2(arguments: list[str]):
         (["jobs", "list", "-a", "a", "--state", "lost"], "'--state': 'lost' is not one of"),
         (["search", "x", "-a", "a", "--source", "web"], "'--source': 'web' is not one of"),
         (["agents", "show", "-a", "a b"], "memci: agent_id: expected 1 to 128 of the characters"),
-        (["keys", "new", ""], "memci: name: must not be empty"),
-        (["keys", "new", "x", "--agents", "a b"], "memci: agents: expected text of the form"),
+        (["keys", "new", ""], "memci: name: expected 1 to 64 of"),
+        (["keys", "new", "x", "--agents", "a b"], "memci: agents: expected patterns such as"),
     ],
 )
 def test_wrong_use_is_reported_in_plain_words(arguments: list[str], complaint: str):
@@ -197,27 +198,27 @@ def test_a_bad_file_is_refused_before_anything_is_sent(content: bytes, complaint
 
 
 def test_a_new_key_works_with_the_printed_setting():
-    done = run("keys", "new", "reader", "--agents", "team-*", settings={"MEMCI_HOST": "::"})
+    done = run("keys", "new", "reader", "--agents", "team-*", "--env")
     assert done.returncode == 0
     (key,) = done.stdout.splitlines()
     setting = done.stderr.splitlines()[-1]
     name, _, value = setting.partition("=")
     assert name == "MEMCI_API_KEYS"
     entries = [ApiKey.model_validate(each) for each in json.loads(value.strip("'"))]
-    known = api_keys.authenticate(entries, f"Bearer {key}")
-    assert known is not None
+    ring = api_keys.KeyRing(entries, demanded=True)
+    known = ring.authenticate(f"Bearer {key}", datetime.now(UTC))
     assert (known.name, known.agents, known.scope) == ("reader", "team-*", "read")
     assert key not in done.stderr
     with pytest.raises(UnauthorizedError):
-        api_keys.authenticate(entries, f"Bearer {key}x")
+        ring.authenticate(f"Bearer {key}x", datetime.now(UTC))
 
 
 def test_a_second_key_keeps_the_first_and_needs_another_name():
-    first = json.loads(run("keys", "new", "one", "--json").stdout)
+    first = json.loads(run("keys", "new", "one", "--env", "--json").stdout)
     settings = {"MEMCI_API_KEYS": json.dumps(first["api_keys"])}
-    second = json.loads(run("keys", "new", "two", "--json", settings=settings).stdout)
+    second = json.loads(run("keys", "new", "two", "--env", "--json", settings=settings).stdout)
     assert [each["name"] for each in second["api_keys"]] == ["one", "two"]
     assert second["api_keys"][0] == first["entry"]
-    again = run("keys", "new", "one", settings=settings)
+    again = run("keys", "new", "one", "--env", settings=settings)
     assert again.returncode == 2
     assert "already" in again.stderr

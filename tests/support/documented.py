@@ -35,8 +35,9 @@ PAGES = [README, *sorted(path for path in DOCS.rglob("*.md") if path.name != "re
 WRITTEN = [path for path in PAGES if path.parent.name != "reference"]
 _FENCE = re.compile(r"^```(\w*)(?: (\w+))?\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _LOOP = re.compile(r"for \w+ in \$\(seq (\d+)\); do (.+); done")
-# Commands of memci that run until they are stopped, or depend on the machine.
-_ENDLESS = {"up", "demo", "mcp", "doctor", "watch"}
+# Commands of memci that run until they are stopped, depend on the machine, or make a key, without
+# which the next pages would be refused.
+_ENDLESS = {"up", "demo", "mcp", "doctor", "watch", "keys"}
 
 
 @dataclass(frozen=True)

@@ -1,17 +1,16 @@
-"""``memci settings``, also its comparison of two sets, and ``memci keys``."""
+"""``memci settings``, also its comparison of two sets."""
 
 from __future__ import annotations
 
-import json
 from contextlib import closing
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from memci.cli.connection import read_settings
-from memci.cli.output import hint, print_answer, print_list, printed_json, say, working
+from memci.cli.output import print_answer, print_list, printed_json, working
 from memci.errors import InvalidInputError, NotFoundError
 
 if TYPE_CHECKING:
@@ -55,50 +54,6 @@ def env() -> None:
         return
     for name, value in found.items():
         sys.stdout.write(f"export {name}={shlex.quote(value)}\n")
-
-
-# What a key permits; each scope includes the ones before it.
-_Scope: TypeAlias = Literal["read", "write", "admin"]
-
-
-def new_api_key(
-    *,
-    name: Annotated[str, typer.Argument(help="Name of its user.")],
-    agents: Annotated[
-        str,
-        typer.Option(
-            metavar="PATTERN",
-            help="Permitted agents and collection/NAME: * and ? as in file names; "
-            "separate several with commas.",
-        ),
-    ] = "*",
-    scope: Annotated[_Scope, typer.Option(help="What the key permits.")] = "read",
-) -> None:
-    """Create a key and print it once; MEMCI_API_KEYS gets only its hash.
-
-    Prints only the key on standard output, for $(memci keys new NAME), and the server's setting on
-    standard error.
-    """
-    from pydantic import ValidationError
-
-    from memci.api_keys import new_key
-    from memci.schemas.problems import describe_faults
-
-    # Settings for a public host are refused without a key, so a local host is assumed.
-    known = read_settings(host="127.0.0.1").api_keys
-    if any(each.name == name for each in known):
-        raise InvalidInputError(f"there is a key {name!r} in MEMCI_API_KEYS already", field="name")
-    try:
-        key, entry = new_key(name, agents=agents, scope=scope)
-    except ValidationError as error:
-        raise InvalidInputError(describe_faults(error)) from None
-    entries = [each.model_dump(mode="json") for each in (*known, entry)]
-    if printed_json({"key": key, "entry": entries[-1], "api_keys": entries}):
-        return
-    say(key)
-    hint("this key is shown once: give it to its user, who sends it as 'Authorization: Bearer …'")
-    hint("(the command line sends the key in MEMCI_API_KEY). Start the server with:")
-    hint(f"MEMCI_API_KEYS='{json.dumps(entries, ensure_ascii=False)}'")
 
 
 # Trials read the database only, but a runtime requires a broker address.

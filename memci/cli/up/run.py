@@ -231,6 +231,6 @@ def _headline(settings: Settings, addresses: Addresses, where: str, logs: Path) 
         f"API       {addresses.api_url}   documentation {addresses.api_url}/docs",
         f"Flower    {addresses.flower_url}   user memci, {where}",
         f"logs      {logs}",
-        f"keys      {keys or 'none: only programs of this machine are served'}",
+        f"keys      {keys or 'see `memci keys list`; without any, only this machine is served'}",
         *([f"open      {addresses.exposure_warning}"] if addresses.exposure_warning else []),
     ]

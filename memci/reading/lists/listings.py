@@ -20,9 +20,11 @@ from memci.reading.lists import cursors
 from memci.reading.lists.memory_listings import MemoryListings
 from memci.reading.lists.network_history import NetworkListings
 from memci.schemas import agents as schemas
+from memci.schemas.audit import AuditList, AuditRecord
 from memci.schemas.messages import MessageList, MessageOut, ToolCall
 from memci.storage import agents as stored
 from memci.storage.agents import check_there, parameters_of, snapshot_of
+from memci.storage.audit import list_entries
 from memci.storage.messages import read_messages
 from memci.storage.network.links import list_focus
 from memci.storage.reading.messages import latest_seqs, list_messages
@@ -30,6 +32,8 @@ from memci.storage.reading.snapshot_state import progress
 from memci.storage.receipts import read_receipt
 from memci.storage.session import Connection, Database
 from memci.storage.usage import passes_with_models, usage_by_day, usage_in, usage_of_day
+
+_LATEST = 2**62
 
 
 class Listings(MemoryListings, NetworkListings):
@@ -49,6 +53,18 @@ class Listings(MemoryListings, NetworkListings):
         return schemas.AgentList(
             agents=[schemas.AgentSummary(**row) for row in page], next_cursor=following
         )
+
+    def audit(
+        self, *, pattern: str, agent_id: str | None, cursor: str | None, limit: int
+    ) -> AuditList:
+        """List the audit log, the latest first, of agents whose ids match a pattern."""
+        before = cursors.place_after(cursor)[0] if cursor else _LATEST
+        with self.database.lane_transaction(durable=False) as connection:
+            rows = list_entries(
+                connection, pattern=pattern, agent_id=agent_id, before=before, limit=limit + 1
+            )
+        page, following = cursors.page_of(rows, limit, lambda row: row["id"])
+        return AuditList(records=[AuditRecord(**row) for row in page], next_cursor=following)
 
     def agent(self, agent_id: str) -> schemas.AgentAnswer:
         """Return the counts of an agent, or raise ``NotFoundError``."""

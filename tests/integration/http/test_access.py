@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from memci.api_keys import new_key
+from memci.config.groups import KeyLimits
 from tests.integration.http.conftest import Serve
 from tests.integration.http.serving import Served
 
@@ -104,7 +105,7 @@ def test_no_answer_contains_the_key(http: httpx.Client) -> None:
 
 def test_a_key_over_its_rate_limit_is_refused(serve: Serve) -> None:
     entries = tuple(entry for _, entry in KEYS.values())
-    server = serve(api_keys=entries, http_rate_limit_per_minute=3)
+    server = serve(api_keys=entries, key_limits=KeyLimits(requests_per_minute=3))
     with httpx.Client(base_url=server.url) as http:
         path = "/v1/agents/team-1/nodes"
         statuses = [ask(http, "GET", path, KEYS["read"][0]).status_code for _ in range(3)]

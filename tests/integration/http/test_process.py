@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from memci.testing import wait_until
-from tests.support.command_line import ROOT, environment
+from tests.support.command_line import ROOT, environment, run
 from tests.support.fork_server import fork_server
 
 HEAVY = ("torch", "sentence_transformers", "jieba", "litellm", "transformers", "alembic")
@@ -83,7 +83,6 @@ def test_the_api_starts_fast_and_imports_nothing_heavy() -> None:
 @pytest.mark.parametrize(
     ("wrong", "expected"),
     [
-        ({"MEMCI_HOST": "0.0.0.0"}, "refusing to bind to 0.0.0.0 without API keys"),  # noqa: S104
         ({"MEMCI_PORT": "many"}, "MEMCI_PORT"),
         ({"MEMCI_API_KEYS": '[{"name": "x", "hash": "secret-thing"}]'}, "MEMCI_API_KEYS__0__HASH"),
     ],
@@ -97,3 +96,29 @@ def test_wrong_settings_are_reported_in_one_line(wrong: dict[str, str], expected
     assert expected in log
     assert "secret-thing" not in log
     assert "Traceback" not in log
+
+
+def test_other_machines_are_served_with_a_key_in_the_database_only(
+    database_url: str, broker_url: str
+) -> None:
+    servers = {"MEMCI_DATABASE_URL": database_url, "MEMCI_BROKER_URL": broker_url}
+    port = free_port()
+    public = environment(**servers, MEMCI_HOST="0.0.0.0", MEMCI_PORT=str(port))  # noqa: S104
+    done = fork_server().run(COMMAND, public, b"")
+    assert done.returncode == 1
+    assert "refusing to bind to 0.0.0.0 without API keys" in done.stderr
+    assert run("keys", "new", "first", settings=servers).returncode == 0
+    log = Path(os.devnull)
+    api = fork_server().start(COMMAND, public, ROOT, log, log, log)
+
+    def status() -> int | None:
+        try:
+            return httpx.get(f"http://127.0.0.1:{port}/v1/agents").status_code
+        except httpx.ConnectError:
+            return None
+
+    try:
+        wait_until(lambda: status() is not None, "the API answered", timeout_s=40)
+        assert status() == 401
+    finally:
+        api.kill()

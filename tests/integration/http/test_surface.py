@@ -8,7 +8,9 @@ from pathlib import Path
 import httpx
 import pytest
 
+from memci.api_keys import new_key
 from memci.schemas.tools.table import TOOLS, About
+from tests.integration.http.conftest import Serve
 from tests.integration.http.exploring import explore
 from tests.integration.http.serving import Served
 
@@ -89,6 +91,12 @@ POST /v1/agents/{agent}/threads/{thread}/writes
 POST /v1/agents/{agent}/threads/{thread}/copy
 POST /v1/agents/{agent}/checkpoints/search
 POST /v1/agents/{agent}/checkpoints/prune
+GET /v1/audit
+GET /v1/keys
+POST /v1/keys
+PATCH /v1/keys/{name}
+DELETE /v1/keys/{name}
+POST /v1/keys/{name}/rotate
 GET /healthz
 GET /readyz
 GET /metrics
@@ -98,6 +106,8 @@ TOOL_OPERATIONS = {
 }
 # Reads are 503 without a context worker; test_reads.py has one. A preview may be a read.
 READS = r"/(recall|search|context|handover|erase|compare)$"
+# The first key would end the exploration without one.
+KEYS = r"^/v1/(keys|audit)"
 
 
 @pytest.fixture
@@ -147,7 +157,16 @@ def test_the_docs_need_nothing_from_the_network(http: httpx.Client) -> None:
 @pytest.mark.timeout(300)
 @pytest.mark.examples
 def test_schemathesis_finds_no_error(server: Served, tmp_path: Path) -> None:
-    explore(server, tmp_path, "--exclude-path-regex", READS)
+    explore(server, tmp_path, "--exclude-path-regex", f"{READS}|{KEYS}")
+
+
+@pytest.mark.long
+@pytest.mark.timeout(300)
+@pytest.mark.examples
+def test_schemathesis_finds_no_error_of_keys(serve: Serve, tmp_path: Path) -> None:
+    key, entry = new_key("explorer", scope="admin")
+    selection = ("--include-path-regex", KEYS, "-H", f"Authorization: Bearer {key}")
+    explore(serve(api_keys=(entry,)), tmp_path, *selection)
 
 
 def test_no_text_names_an_internal_rule(http: httpx.Client):

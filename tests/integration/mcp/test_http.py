@@ -14,6 +14,7 @@ from mcp.shared.exceptions import MCPError
 
 import memci.http.agent_tools
 from memci.api_keys import new_key
+from memci.config.groups import KeyLimits
 from memci.schemas.tools.table import tools_of_agents
 from memci.testing import wait_until
 from tests.integration.http.serving import Served
@@ -42,7 +43,8 @@ def server_and_keys(serve) -> tuple[Served, dict[str, str]]:
         for scope in ("read", "write")
     }
     server = serve(
-        api_keys=tuple(entry for _, entry in made.values()), http_rate_limit_per_minute=40
+        api_keys=tuple(entry for _, entry in made.values()),
+        key_limits=KeyLimits(requests_per_minute=40),
     )
     return server, {scope: key for scope, (key, _) in made.items()}
 

@@ -114,6 +114,37 @@ CREATE TABLE model_total (
     PRIMARY KEY (task, model)
 ) WITH (fillfactor = 20);
 
+-- Of the whole server, so without row-level security. Rows stay when their key is revoked.
+CREATE TABLE api_key (
+    name TEXT NOT NULL,
+    agents TEXT NOT NULL,
+    scope TEXT NOT NULL,
+    hash TEXT NOT NULL,
+    -- The key before the last rotation, and until when it is accepted.
+    former_hash TEXT,
+    former_until timestamptz,
+    expires_at timestamptz,
+    limits JSONB NOT NULL,
+    created_at timestamptz DEFAULT now() NOT NULL,
+    last_used_at timestamptz,
+    revoked_at timestamptz,
+    PRIMARY KEY (name)
+) WITH (fillfactor = 50);
+
+-- Of the whole server: what it says of an agent outlives the agent.
+CREATE TABLE audit (
+    id BIGINT GENERATED ALWAYS AS IDENTITY,
+    at timestamptz DEFAULT now() NOT NULL,
+    key_name TEXT,
+    action TEXT NOT NULL,
+    agent_id TEXT,
+    subject TEXT,
+    request_id TEXT NOT NULL,
+    status SMALLINT,
+    PRIMARY KEY (id)
+);
+CREATE INDEX audit_age ON audit (at);
+
 CREATE TABLE agent_setting (
     agent_id TEXT NOT NULL,
     parameters JSONB NOT NULL,
@@ -708,6 +739,8 @@ GRANT SELECT (ctid, agent_id, id, ordinal, kind, source, state, attempts, starte
 GRANT INSERT (agent_id, id, kind, payload, source) ON job TO memci_upkeep;
 GRANT DELETE ON job TO memci_upkeep;
 GRANT SELECT ON alembic_version, model_total, vector_model TO memci_upkeep;
+GRANT SELECT, DELETE ON audit TO memci_upkeep;
+GRANT SELECT, INSERT, UPDATE (status, subject) ON audit TO memci_app;
 GRANT SELECT ON alembic_version TO memci_app;
-GRANT SELECT, INSERT, UPDATE ON model_total, vector_model TO memci_app;
+GRANT SELECT, INSERT, UPDATE ON api_key, model_total, vector_model TO memci_app;
 GRANT SELECT, INSERT, UPDATE, DELETE ON lane, job TO memci_app;
