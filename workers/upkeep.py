@@ -6,7 +6,7 @@ from memci.broker.names import UPKEEP_QUEUE, queue
 from memci.broker.redis_queues import remove_binding_keys
 from memci.queue.sweep import prune_ended_jobs, request_due_consolidations, request_due_passes
 from memci.queue.sweep import sweep as sweep_lanes
-from memci.upkeep.duties import prune_receipts, remove_orphans
+from memci.upkeep.duties import prune_old_events, prune_receipts, remove_orphans
 from workers.app import app
 from workers.lifecycle import runtime
 
@@ -41,10 +41,11 @@ def consolidate(**_: Any) -> None:
 
 @app.task(name="memci.upkeep.prune")
 def prune(**_: Any) -> None:
-    """Remove done jobs and old receipts."""
+    """Remove done jobs, old receipts and old events."""
     here = runtime()
     prune_ended_jobs(here.database, keep_s=here.settings.upkeep_keep_done_jobs_s)
     prune_receipts(here.database, keep_s=here.settings.upkeep_keep_receipts_s)
+    prune_old_events(here.database, keep_s=here.settings.upkeep_keep_events_s)
 
 
 @app.task(name="memci.upkeep.janitor")

@@ -152,6 +152,12 @@ class Settings(BaseSettings):
         description="Reads that may wait for context workers at once, for each process of the API."
         " More are answered at once: 503 with Retry-After.",
     )
+    http_max_streams: int = Field(
+        32,
+        ge=0,
+        description="Streams of events that may be open at once, for each process of the API. More"
+        " are refused with 429.",
+    )
 
     proxy_upstream_url: str | None = Field(
         None,
@@ -218,6 +224,12 @@ class Settings(BaseSettings):
         gt=0,
         description="Seconds that a receipt can still be read; it may stay a tenth longer."
         " Receipts of erasures stay.",
+    )
+    upkeep_keep_events_s: float = Field(
+        7 * 86_400.0,
+        gt=0,
+        description="Seconds that an event can still be listed, streamed and replayed. Longer than"
+        " all of `MEMCI_WEBHOOKS_RETRIES_S` together: a webhook that is behind does not keep it.",
     )
 
     page_store: str = Field(

@@ -12,6 +12,7 @@ from sqlalchemy.exc import ProgrammingError
 from sqlalchemy.pool import NullPool
 
 from memci.errors import ConfigurationError
+from memci.storage.events import continue_order
 from memci.storage.session import DatabaseRole, own_errors
 
 # Upgrades of one database wait for each other on this advisory lock.
@@ -29,6 +30,7 @@ def upgrade(database_url: str, revision: str = "head") -> None:
         _prepare(connection)
         _as_owner(connection)
         command.upgrade(_config(connection), revision)
+        continue_order(connection)
 
 
 def downgrade(database_url: str, revision: str) -> None:

@@ -10,6 +10,7 @@ from time import monotonic
 import structlog
 
 from memci.storage import receipts
+from memci.storage.events import prune_events
 from memci.storage.page_store import named_texts
 from memci.storage.page_store.port import PageStore
 from memci.storage.session import Database
@@ -44,6 +45,14 @@ def prune_receipts(database: Database, *, keep_s: float) -> int:
         with database.agent_transaction(agent_id, durable=False) as connection:
             receipts.note_oldest_receipt(connection, agent_id)
     return removed
+
+
+def prune_old_events(database: Database, *, keep_s: float) -> None:
+    """Delete events older than ``keep_s``, delivered or not."""
+    more = True
+    while more:
+        with database.upkeep_transaction() as connection:
+            more = prune_events(connection, keep_s=keep_s)
 
 
 _BATCH_S = 1.0  # the sweep waits while one batch is removed

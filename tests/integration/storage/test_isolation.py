@@ -86,7 +86,7 @@ def test_a_row_cannot_be_given_to_another_agent(module_database, table):
         connection.execute(text(f"UPDATE {table} SET agent_id = 'b'"))
 
 
-@pytest.mark.parametrize("table", CONTENT_TABLES)
+@pytest.mark.parametrize("table", sorted({*CONTENT_TABLES} - {"event"}))
 def test_upkeep_sees_no_content(module_database, table):
     with (
         pytest.raises(ProgrammingError, match="permission denied"),

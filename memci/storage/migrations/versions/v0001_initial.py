@@ -89,7 +89,8 @@ def downgrade() -> None:
     for table in _tables():
         if table != "alembic_version":
             op.execute(f"DROP TABLE {table}")
-    op.execute("DROP FUNCTION refuse_erased_message")
+    op.execute("DROP FUNCTION refuse_erased_message, add_event, event_horizon, event_time")
+    op.execute("DROP SEQUENCE event_offset")
 
 
 def _tables() -> list[str]:
