@@ -85,5 +85,15 @@ def is_for(patterns: str, owner: str) -> bool:
     )
 
 
+def covers(patterns: str, asked: str) -> bool:
+    """Return True if a key with such patterns is for all owners that the patterns asked for mean.
+
+    Conservative where ``?`` is in the key's patterns: then it must name those asked for.
+    """
+    own = patterns.split(",")
+    plain = ",".join(each for each in own if "?" not in each)
+    return all(each in own or is_for(plain, each) for each in asked.split(","))
+
+
 def _hash(key: str) -> str:
     return "sha256:" + hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()

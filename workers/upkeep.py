@@ -1,8 +1,10 @@
 """Periodic duties, as tasks; beat_schedule.py says when."""
 
+from threading import BoundedSemaphore
 from typing import Any
+from uuid import UUID
 
-from memci.broker.names import UPKEEP_QUEUE, queue
+from memci.broker.names import DELIVER_TASK, UPKEEP_QUEUE, queue
 from memci.broker.redis_queues import remove_binding_keys
 from memci.queue.sweep import prune_ended_jobs, request_due_consolidations, request_due_passes
 from memci.queue.sweep import sweep as sweep_lanes
@@ -13,6 +15,9 @@ from workers.lifecycle import runtime
 # Age of a text that no page needs, in seconds, before it is removed. Longer than any transaction,
 # and than the time between the back-ups of database and page store.
 _GRACE_S = 86_400.0
+# Deliveries at once: other threads of the worker are for the duties.
+_MOST_DELIVERIES = 12
+_deliveries = BoundedSemaphore(_MOST_DELIVERIES)
 
 
 @app.task(name="memci.upkeep.sweep")
@@ -46,6 +51,16 @@ def prune(**_: Any) -> None:
     prune_ended_jobs(here.database, keep_s=here.settings.upkeep_keep_done_jobs_s)
     prune_receipts(here.database, keep_s=here.settings.upkeep_keep_receipts_s)
     prune_old_events(here.database, keep_s=here.settings.upkeep_keep_events_s)
+
+
+@app.task(name=DELIVER_TASK)
+def deliver(webhook_id: str, **_: Any) -> None:
+    """Deliver events to a webhook; too many at once are due again in some seconds."""
+    if _deliveries.acquire(blocking=False):
+        try:
+            runtime().courier.deliver(UUID(webhook_id))
+        finally:
+            _deliveries.release()
 
 
 @app.task(name="memci.upkeep.janitor")

@@ -10,7 +10,7 @@ import os
 import re
 import tomllib
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     BaseModel,
@@ -53,6 +53,10 @@ class _SettingsFile(TomlConfigSettingsSource):
         return as_settings(super()._read_file(file_path))
 
 
+# Patterns of agent ids and of collection/NAME, with commas between: * and ? as in file names.
+AGENT_PATTERNS = r"^[A-Za-z0-9._:@*?/-]{1,128}(,[A-Za-z0-9._:@*?/-]{1,128})*$"
+
+
 class ApiKey(BaseModel):
     """One entry of MEMCI_API_KEYS; ``memci keys new`` prints it together with its key."""
 
@@ -60,8 +64,7 @@ class ApiKey(BaseModel):
 
     name: str = Field(min_length=1, max_length=64)
     hash: str = Field(pattern=r"^sha256:[0-9a-f]{64}$")
-    # Patterns of agent ids and of collection/NAME, with commas between: * and ? as in file names.
-    agents: str = Field("*", pattern=r"^[A-Za-z0-9._:@*?/-]{1,128}(,[A-Za-z0-9._:@*?/-]{1,128})*$")
+    agents: str = Field("*", pattern=AGENT_PATTERNS)
     scope: Literal["read", "write", "admin"] = "read"
 
 
@@ -230,6 +233,20 @@ class Settings(BaseSettings):
         gt=0,
         description="Seconds that an event can still be listed, streamed and replayed. Longer than"
         " all of `MEMCI_WEBHOOKS_RETRIES_S` together: a webhook that is behind does not keep it.",
+    )
+
+    webhooks_allow_private: bool = Field(
+        False,
+        description="Let webhooks lead to private, loopback and other special addresses. With it,"
+        " an admin key can make this server send requests into its own network.",
+    )
+    webhooks_timeout_s: float = Field(
+        15.0, ge=0.1, le=60, description="Seconds that one attempt to deliver an event may take."
+    )
+    webhooks_retries_s: tuple[Annotated[float, Field(ge=0)], ...] = Field(
+        (5.0, 300.0, 1800.0, 7200.0, 18_000.0, 36_000.0, 50_400.0, 72_000.0, 86_400.0),
+        description="Seconds before each retry of an event, as a JSON list; a tenth more or less."
+        " After the last retry the webhook is disabled.",
     )
 
     page_store: str = Field(

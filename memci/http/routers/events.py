@@ -1,6 +1,6 @@
-"""Routes for events: the list of one agent, and a stream of all agents of a key."""
+"""Routes for events: lists, a stream of all agents of a key, and webhooks."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import Header, Query
 from starlette.responses import StreamingResponse
@@ -9,13 +9,27 @@ from memci.api_keys import is_for
 from memci.domain.events import EventType, Position
 from memci.errors import InvalidInputError
 from memci.http.event_stream import EventStreams
-from memci.http.request import AgentId, Call, Cursor, Page
+from memci.http.request import AgentId, Call, Cursor, Page, ThingId
 from memci.http.routing import Routes
 from memci.reading.lists.cursors import place_after
-from memci.schemas.events import Event, EventList
+from memci.schemas.events import (
+    Delivery,
+    Event,
+    EventList,
+    ReplayRequest,
+    WebhookAnswer,
+    WebhookChange,
+    WebhookList,
+    WebhookRequest,
+    WebhookWithSecret,
+)
+from memci.webhooks.manage import Webhooks
 
 routes = Routes("events")
-_STREAM = {200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}}
+webhook_routes = Routes("webhooks")
+_STREAM: dict[int | str, Any] = {
+    200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}
+}
 
 
 @routes.read.get("/agents/{agent}/events")
@@ -62,3 +76,58 @@ def _types(names: str | None) -> frozenset[EventType]:
     except ValueError:
         known = ", ".join(EventType)
         raise InvalidInputError(f"types: expected some of {known}", field="types") from None
+
+
+@webhook_routes.admin.get("/webhooks")
+def list_webhooks(call: Call) -> WebhookList:
+    """List the webhooks of agents that the key is for, the oldest first."""
+    return _webhooks(call).all()
+
+
+@webhook_routes.admin.post("/webhooks", status_code=201)
+def add_webhook(body: WebhookRequest, call: Call) -> WebhookWithSecret:
+    """Send events of some agents to an address, from now on; the answer has the secret, once.
+
+    The key must be for these agents. Each event is a POST as Standard Webhooks describes it.
+    """
+    return _webhooks(call).add(body)
+
+
+@webhook_routes.admin.get("/webhooks/{webhook_id}")
+def get_webhook(webhook_id: ThingId, call: Call) -> WebhookAnswer:
+    """Return one webhook, with its last attempts."""
+    return _webhooks(call).get(webhook_id)
+
+
+@webhook_routes.admin.patch("/webhooks/{webhook_id}")
+def change_webhook(webhook_id: ThingId, body: WebhookChange, call: Call) -> WebhookAnswer:
+    """Change a webhook, or enable it again: the next event is then tried at once."""
+    return _webhooks(call).change(webhook_id, body)
+
+
+@webhook_routes.admin.delete("/webhooks/{webhook_id}")
+def remove_webhook(webhook_id: ThingId, call: Call) -> WebhookAnswer:
+    """Remove a webhook; an attempt under way may still arrive."""
+    return _webhooks(call).remove(webhook_id)
+
+
+@webhook_routes.admin.post("/webhooks/{webhook_id}/test")
+def test_webhook(webhook_id: ThingId, call: Call) -> Delivery:
+    """Send an event of the type `webhook.test` now, once, and return the outcome."""
+    return _webhooks(call).test(webhook_id)
+
+
+@webhook_routes.admin.post("/webhooks/{webhook_id}/replay")
+def replay_webhook(webhook_id: ThingId, body: ReplayRequest, call: Call) -> WebhookAnswer:
+    """Deliver the events after one again, as far as they are kept."""
+    return _webhooks(call).replay(webhook_id, body)
+
+
+@webhook_routes.admin.post("/webhooks/{webhook_id}/rotate")
+def rotate_webhook_secret(webhook_id: ThingId, call: Call) -> WebhookWithSecret:
+    """Make a new secret; for a day, events have a signature of each."""
+    return _webhooks(call).rotate(webhook_id)
+
+
+def _webhooks(call: Call) -> Webhooks:
+    return Webhooks(call.runtime.courier, call.state.agents)

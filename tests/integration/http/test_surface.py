@@ -30,6 +30,14 @@ PUT /v1/agents/{agent}/settings
 GET /v1/agents/{agent}/usage
 GET /v1/agents/{agent}/events
 GET /v1/events
+GET /v1/webhooks
+POST /v1/webhooks
+GET /v1/webhooks/{webhook_id}
+PATCH /v1/webhooks/{webhook_id}
+DELETE /v1/webhooks/{webhook_id}
+POST /v1/webhooks/{webhook_id}/test
+POST /v1/webhooks/{webhook_id}/replay
+POST /v1/webhooks/{webhook_id}/rotate
 GET /v1/agents/{agent}/nodes
 GET /v1/agents/{agent}/nodes/{node_id}
 GET /v1/agents/{agent}/nodes/{node_id}/trail

@@ -159,6 +159,32 @@ CREATE TABLE event (
 );
 CREATE INDEX event_order ON event (tx, place);
 
+-- Of the whole server: only upkeep reads it, with the secrets.
+CREATE TABLE webhook (
+    id UUID NOT NULL,
+    url TEXT NOT NULL,
+    agents TEXT NOT NULL,
+    types TEXT[] NOT NULL,
+    secret TEXT NOT NULL,
+    -- The secret before, which signs too until then.
+    former_secret TEXT,
+    former_until timestamptz,
+    enabled BOOLEAN DEFAULT true NOT NULL,
+    disabled_reason TEXT,
+    -- Events up to here were delivered, or are none of its.
+    tx BIGINT NOT NULL,
+    place BIGINT NOT NULL,
+    -- Failed attempts to deliver the next event.
+    attempts INTEGER DEFAULT 0 NOT NULL,
+    due_at timestamptz DEFAULT now() NOT NULL,
+    lease UUID,
+    leased_until timestamptz,
+    -- The last attempts, the latest first.
+    deliveries JSONB DEFAULT '[]' NOT NULL,
+    created_at timestamptz DEFAULT now() NOT NULL,
+    PRIMARY KEY (id)
+);
+
 CREATE TABLE erased_message (
     agent_id TEXT NOT NULL,
     digest BYTEA NOT NULL,
@@ -761,6 +787,7 @@ CREATE POLICY all_agents ON event TO memci_upkeep USING (true);
 
 -- The role of upkeep sees the metadata of jobs, but no content (M21).
 GRANT SELECT, DELETE ON event TO memci_upkeep;
+GRANT SELECT, INSERT, UPDATE, DELETE ON webhook TO memci_upkeep;
 GRANT SELECT ON SEQUENCE event_offset TO memci_app;
 GRANT SELECT, UPDATE ON SEQUENCE event_offset TO memci_upkeep;
 GRANT SELECT, UPDATE ON lane TO memci_upkeep;

@@ -15,8 +15,10 @@ depends_on = None
 
 _TABLES = Path(__file__).with_name("initial.sql")
 
-# Tables without content of agents: the queue is read for all agents, the others are counters.
-_OPEN_TABLES = frozenset({"alembic_version", "lane", "job", "model_total", "vector_model"})
+# Tables without content of agents: the queue is read for all agents, the others are the server's.
+_OPEN_TABLES = frozenset(
+    {"alembic_version", "lane", "job", "model_total", "vector_model", "webhook"}
+)
 _DOCUMENT_TABLES = ("document", "chunk", "chunk_term", "chunk_vector")
 # Every table of a network exists again in a schema of its own, where a network is rebuilt (M24):
 # same names, columns and indexes.
