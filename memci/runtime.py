@@ -55,6 +55,7 @@ from memci.storage.page_store.port import PageStore
 from memci.storage.pipelined_transaction import PipelinedStatements
 from memci.storage.session import Database
 from memci.telemetry.traces import Traces, open_traces
+from memci.webhooks.deliver import Courier, WebhookWatch
 
 
 class _Closable(Protocol):
@@ -245,6 +246,18 @@ class Runtime:
         return AttpCommands(self.tools, self._close_later(Sandbox()))
 
     @_Part
+    def courier(self) -> Courier:
+        """Delivers events to webhooks."""
+        settings = self.settings
+        return Courier(
+            self.database,
+            self.stopping,
+            settings.webhooks_retries_s,
+            settings.webhooks_timeout_s,
+            settings.webhooks_allow_private,
+        )
+
+    @_Part
     def windows(self) -> Windows:
         """Renders windows."""
         return Windows(self.database, self.page_store, self.counter, self.settings.pages)
@@ -273,6 +286,10 @@ class Runtime:
     def queue_watch(self) -> QueueWatch:
         """Return a watch of agents' queues; its caller starts and stops it."""
         return QueueWatch(self.agent_queues, self.wakeups, self.redis)
+
+    def webhook_watch(self) -> WebhookWatch:
+        """Return a watch of webhooks; its caller starts and stops it."""
+        return WebhookWatch(self.database, self.wakeups)
 
     def lane_loop(self, hostname: str) -> LaneLoop:
         """Return the loop that works for agents, as the worker of this name."""

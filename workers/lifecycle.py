@@ -21,6 +21,7 @@ from memci.runtime import Runtime, tune_garbage_collection
 from memci.telemetry import watchdog
 from memci.telemetry.logs import configure_logs, warn_of_misspelt_settings
 from memci.telemetry.readiness import tell_ready
+from memci.webhooks.deliver import WebhookWatch
 from workers.app import quiet_logs, settings
 
 
@@ -50,7 +51,7 @@ def _idle(thread: int) -> None:
 # A short read takes the interpreter tens of times from a long one beside it.
 _SWITCH_S = 0.001
 _log = structlog.get_logger(__name__)
-_queue_watches: list[QueueWatch] = []
+_watches: list[QueueWatch | WebhookWatch] = []
 
 
 @cache
@@ -123,11 +124,11 @@ def _is_ready(**_: Any) -> None:
 
 @signals.worker_ready.connect
 def _watch_queues(sender: Any, **_: Any) -> None:
-    """Watch agents' queues beside upkeep: it needs no model and hardly any time."""
+    """Watch agents' queues and webhooks beside upkeep: that needs no model and hardly any time."""
     if UPKEEP_QUEUE in sender.app.amqp.queues.consume_from:
-        watch = runtime().queue_watch()
-        watch.start()
-        _queue_watches.append(watch)
+        _watches.extend((runtime().queue_watch(), runtime().webhook_watch()))
+        for watch in _watches:
+            watch.start()
 
 
 @signals.worker_shutting_down.connect
@@ -138,6 +139,6 @@ def _request_stop(**_: Any) -> None:
 
 @signals.worker_shutdown.connect
 def _close(**_: Any) -> None:
-    for watch in _queue_watches:
+    for watch in _watches:
         watch.stop()
     runtime().close()

@@ -16,6 +16,7 @@ CREATE_TASK = "memci.memory.create"
 COMPRESS_TASK = "memci.memory.compress"
 LANE_RUN_TASK = "memci.lane.run"
 LANE_COMPRESS_TASK = "memci.lane.compress"
+DELIVER_TASK = "memci.webhooks.deliver"
 
 ReadUse: TypeAlias = Literal[
     "recall", "search", "assemble", "window", "summarise", "handover", "compare", "items"

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from threading import Event, Lock, Thread
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import redis
 import structlog
@@ -31,6 +31,7 @@ from memci.errors import UnavailableError
 
 _LANE = names.queue(names.LANE_QUEUE)
 _COMPRESS = names.queue(names.COMPRESS_QUEUE)
+_UPKEEP = names.queue(names.UPKEEP_QUEUE)
 
 # Seconds without another try after a failure: a request must not wait for the broker each time.
 _REST_S = 1.0
@@ -68,6 +69,11 @@ class Wakeups:
     def wake_compress(self, agent_id: str) -> bool:
         """Publish a wakeup of compress workers."""
         return self._publish(names.LANE_COMPRESS_TASK, _COMPRESS, [{"agent_id": agent_id}])
+
+    def wake_webhooks(self, webhook_ids: Sequence[UUID]) -> bool:
+        """Publish a wakeup of upkeep workers for each webhook that is due."""
+        arguments = [{"webhook_id": str(each)} for each in webhook_ids]
+        return self._publish(names.DELIVER_TASK, _UPKEEP, arguments)
 
     def close(self) -> None:
         """Close the connections that were opened for publishing."""

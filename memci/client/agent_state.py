@@ -13,6 +13,7 @@ from memci.domain.job import JobState
 from memci.errors import UnavailableError
 from memci.schemas import agents
 from memci.schemas.agents import SettingsAnswer
+from memci.schemas.events import EventList
 from memci.schemas.messages import MessageList
 from memci.schemas.network import FadingAnswer, NetworkAnswer, PassList
 from memci.schemas.pages import PinList, PlanAnswer
@@ -31,6 +32,11 @@ class InspectionMethods(Methods[TransportT]):
     def messages(self, **options: Unpack[options.SessionPage]) -> Flow[MessageList]:
         """List messages by seq."""
         return self._get("/messages", MessageList, options)
+
+    @method
+    def events(self, **page: Unpack[options.Page]) -> Flow[EventList]:
+        """List what happened, the oldest first; a cursor is the id of an event."""
+        return self._get("/events", EventList, page)
 
     @method
     def pins(self) -> Flow[PinList]:

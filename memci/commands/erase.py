@@ -13,6 +13,7 @@ from memci.broker.intake_queues import AgentQueues
 from memci.broker.wakeup import Wakeups
 from memci.commands.erase_search import Words, excerpt, preview_pages, preview_pins
 from memci.commands.pages.perform import PageCommands
+from memci.domain.events import EventType
 from memci.domain.job import JobKind, JobSource
 from memci.queue import mailbox
 from memci.queue.dead_letters import BEGINNING_LENGTH, ErasedMessages, drop_erased
@@ -25,6 +26,7 @@ from memci.storage.erasure import deletion_set
 from memci.storage.erasure.deletion_set import DeletionSet
 from memci.storage.erasure.erase import erase_agent, erase_messages, erased_among, is_left_of
 from memci.storage.erasure.pages import unknown_pages
+from memci.storage.events import add_event
 from memci.storage.messages import read_messages
 from memci.storage.page_store.choose import remove_texts
 from memci.storage.page_store.named_texts import note_keys
@@ -259,6 +261,12 @@ def _page_indexes(selection: ErasureSelection, deletion: DeletionSet) -> list[st
 def _write_receipt(connection: Connection, agent_id: str, body: Mapping[str, Any]) -> ReceiptAnswer:
     receipt_id = uuid4()
     created_at = write_receipt(connection, agent_id, NewReceipt(receipt_id, KIND, body))
+    of_agent = body["erased"] == "agent"
+    told = EventType.AGENT_ERASED if of_agent else EventType.MESSAGES_ERASED
+    counts = {name: value for name, value in body.items() if isinstance(value, int)}
+    messages = len(body.get("message_ids", ())) or body["rows"].get("message", 0)
+    data = {"receipt_id": str(receipt_id), "messages": messages, **counts}
+    add_event(connection, agent_id, told, data)
     return ReceiptAnswer(id=receipt_id, kind=KIND, body=dict(body), created_at=created_at)
 
 

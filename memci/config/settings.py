@@ -10,7 +10,7 @@ import os
 import re
 import tomllib
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     Field,
@@ -146,6 +146,12 @@ class Settings(BaseSettings):
         description="Reads that may wait for context workers at once, for each process of the API."
         " More are answered at once: 503 with Retry-After.",
     )
+    http_max_streams: int = Field(
+        32,
+        ge=0,
+        description="Streams of events that may be open at once, for each process of the API. More"
+        " are refused with 429.",
+    )
 
     proxy_upstream_url: str | None = Field(
         None,
@@ -212,6 +218,26 @@ class Settings(BaseSettings):
         gt=0,
         description="Seconds that a receipt can still be read; it may stay a tenth longer."
         " Receipts of erasures stay.",
+    )
+    upkeep_keep_events_s: float = Field(
+        7 * 86_400.0,
+        gt=0,
+        description="Seconds that an event can still be listed, streamed and replayed. Longer than"
+        " all of `MEMCI_WEBHOOKS_RETRIES_S` together: a webhook that is behind does not keep it.",
+    )
+
+    webhooks_allow_private: bool = Field(
+        False,
+        description="Let webhooks lead to private, loopback and other special addresses. With it,"
+        " an admin key can make this server send requests into its own network.",
+    )
+    webhooks_timeout_s: float = Field(
+        15.0, ge=0.1, le=60, description="Seconds that one attempt to deliver an event may take."
+    )
+    webhooks_retries_s: tuple[Annotated[float, Field(ge=0)], ...] = Field(
+        (5.0, 300.0, 1800.0, 7200.0, 18_000.0, 36_000.0, 50_400.0, 72_000.0, 86_400.0),
+        description="Seconds before each retry of an event, as a JSON list; a tenth more or less."
+        " After the last retry the webhook is disabled.",
     )
 
     upkeep_keep_audit_s: float = Field(

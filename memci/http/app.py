@@ -4,6 +4,8 @@ import signal
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
+from socket import socket
+from threading import Event
 from typing import TypeVar
 
 import anyio
@@ -16,6 +18,7 @@ from memci.commands.keys import check_host
 from memci.config.settings import LOOPBACK
 from memci.http import agent_tools, documentation, problems
 from memci.http.auth import Gate
+from memci.http.event_stream import EventStreams
 from memci.http.key_cache import KeyCache
 from memci.http.protocol import BoundedProtocol
 from memci.http.proxy.routes import WITHOUT_PROVIDER, Proxy
@@ -24,6 +27,7 @@ from memci.http.routers import (
     audit,
     documents,
     erasing,
+    events,
     frameworks,
     health,
     keys,
@@ -40,7 +44,7 @@ from memci.telemetry.metrics import HttpMetrics, LaneCollector, ModelCollector
 
 T = TypeVar("T")
 # Modules whose ``Routes`` are served, in the order of the documentation.
-_SUBJECTS = (memory, agents, erasing, network, pages, documents, frameworks, keys, audit)
+_SUBJECTS = (memory, agents, events, erasing, network, pages, documents, frameworks, keys, audit)
 
 
 def create_app(runtime: Runtime) -> FastAPI:
@@ -54,6 +58,9 @@ def create_app(runtime: Runtime) -> FastAPI:
     app.state.runtime = runtime
     app.state.gate = Gate(runtime)
     app.state.metrics = metrics
+    app.state.event_streams = EventStreams(
+        runtime.database, runtime.stopping, most=runtime.settings.http_max_streams
+    )
     app.state.closing = []  # functions to await before the event loop ends
     app.add_middleware(Edge, metrics=metrics, traces=runtime.traces)
     problems.install(app)
@@ -85,6 +92,19 @@ _THREADS = 36
 _GRACE_S = 35
 
 
+class _Server(uvicorn.Server):
+    """A server that ends streams before it waits for requests."""
+
+    def __init__(self, config: uvicorn.Config, stopping: Event) -> None:
+        super().__init__(config)
+        self._stopping = stopping
+
+    async def shutdown(self, sockets: list[socket] | None = None) -> None:
+        """Stop gracefully."""
+        self._stopping.set()
+        await super().shutdown(sockets)
+
+
 def make_server(app: FastAPI, *, host: str, port: int) -> uvicorn.Server:
     """Return a server that is not running yet; port 0 takes a free one."""
     config = uvicorn.Config(
@@ -100,7 +120,7 @@ def make_server(app: FastAPI, *, host: str, port: int) -> uvicorn.Server:
         server_header=False,
         timeout_graceful_shutdown=_GRACE_S,
     )
-    return uvicorn.Server(config)
+    return _Server(config, app.state.runtime.stopping)
 
 
 def serve(app: FastAPI, *, host: str, port: int) -> None:

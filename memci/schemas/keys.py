@@ -13,7 +13,7 @@ KeyName = Annotated[
     matching(KEY_NAME, "1 to 64 of the characters A-Z a-z 0-9 . _ : @ -"),
     Field(json_schema_extra={"pattern": rf"^{KEY_NAME}$"}),
 ]
-_Agents = Annotated[
+AgentPatterns = Annotated[
     Text,
     matching(KEY_AGENTS, "patterns such as team-* or collection/docs, with commas between"),
     Field(max_length=2_048, json_schema_extra={"pattern": rf"^{KEY_AGENTS}$"}),
@@ -25,7 +25,7 @@ class KeyRequest(Request):
     """A key to make."""
 
     name: KeyName
-    agents: _Agents = Field(
+    agents: AgentPatterns = Field(
         "*", description="Patterns of agents and of collection/NAME, with commas between"
     )
     scope: KeyScope = "read"
@@ -36,7 +36,7 @@ class KeyRequest(Request):
 class KeyChanges(Request):
     """What changes of a key; what is left out stays."""
 
-    agents: _Agents | None = None
+    agents: AgentPatterns | None = None
     scope: KeyScope | None = None
     expires_at: Instant | None = Field(None, description="Null: never")
     limits: KeyLimits | None = Field(None, description="All limits of its own")

@@ -13,6 +13,7 @@ from sqlalchemy.pool import NullPool
 
 from memci.errors import ConfigurationError
 from memci.storage.diagnosis import check_version
+from memci.storage.events import continue_order
 from memci.storage.session import DatabaseRole, own_errors
 
 # Upgrades of one database wait for each other on this advisory lock.
@@ -34,6 +35,7 @@ def upgrade(migration_url: str, database_url: str | None = None) -> None:
         _as_owner(connection)
         if (current_revision(connection) or "") <= head_revision():  # not of a later release
             command.upgrade(_config(connection), "head")
+        continue_order(connection)
 
 
 def downgrade(database_url: str, revision: str) -> None:

@@ -10,6 +10,7 @@ from time import monotonic
 import structlog
 
 from memci.storage import audit, receipts
+from memci.storage.events import prune_events
 from memci.storage.page_store import named_texts
 from memci.storage.page_store.port import PageStore
 from memci.storage.session import Database
@@ -50,6 +51,14 @@ def prune_audit(database: Database, *, keep_s: float) -> int:
     """Delete what is older than ``keep_s`` from the audit log; return how many rows."""
     with database.upkeep_transaction() as connection:
         return audit.prune_entries(connection, keep_s=keep_s)
+
+
+def prune_old_events(database: Database, *, keep_s: float) -> None:
+    """Delete events older than ``keep_s``, delivered or not."""
+    more = True
+    while more:
+        with database.upkeep_transaction() as connection:
+            more = prune_events(connection, keep_s=keep_s)
 
 
 _BATCH_S = 1.0  # the sweep waits while one batch is removed

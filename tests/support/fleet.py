@@ -17,7 +17,7 @@ _POOLS = {
     "memci.lane": ["-P", "threads", "-c", "2"],
     "memci.compress": ["-P", "threads", "-c", "1"],
     "memci.read": ["-P", "threads", "-c", "2"],
-    "memci.upkeep": ["-P", "solo"],
+    "memci.upkeep": ["-P", "threads", "-c", "4"],
 }
 # For workers that need no vectors: loading an offline model takes many seconds.
 NO_MODEL = {

@@ -91,7 +91,7 @@ PARTS: Mapping[str, Command] = {
     "lane": _worker("lane", "memci.lane", "-P", "threads", "-c", "8"),
     "compress": _worker("compress", "memci.compress", "-P", "threads", "-c", "4"),
     "context": _context("context"),
-    "upkeep": _worker("upkeep", "memci.upkeep", "-P", "solo"),
+    "upkeep": _worker("upkeep", "memci.upkeep", "-P", "threads", "-c", "16"),
     "beat": ("celery", "-A", "workers", "beat"),
     "flower": ("python", "-m", "workers.flower"),
 }

@@ -11,6 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from memci.domain.agent_id import no_agent
+from memci.domain.events import Position
 from memci.domain.job import JobState
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.usage import Usage
@@ -21,10 +22,12 @@ from memci.reading.lists.memory_listings import MemoryListings
 from memci.reading.lists.network_history import NetworkListings
 from memci.schemas import agents as schemas
 from memci.schemas.audit import AuditList, AuditRecord
+from memci.schemas.events import Event, EventList
 from memci.schemas.messages import MessageList, MessageOut, ToolCall
 from memci.storage import agents as stored
 from memci.storage.agents import check_there, parameters_of, snapshot_of
 from memci.storage.audit import list_entries
+from memci.storage.events import events_after
 from memci.storage.messages import read_messages
 from memci.storage.network.links import list_focus
 from memci.storage.reading.messages import latest_seqs, list_messages
@@ -103,6 +106,14 @@ class Listings(MemoryListings, NetworkListings):
         if row is None:
             raise NotFoundError("there is no such job; finished jobs are kept for some days only")
         return _job_answer(row)
+
+    def events(self, agent_id: str, *, cursor: str | None, limit: int) -> EventList:
+        """List events, the oldest first; that of an agent's erasure is kept as long as others."""
+        after = Position(*cursors.place_after(cursor, parts=2))
+        with self.database.agent_snapshot(agent_id) as connection:
+            rows = events_after(connection, after, limit=limit + 1, agent_id=agent_id)
+        page, following = cursors.page_of(rows, limit, lambda row: row.position)
+        return EventList(events=list(map(Event.of, page)), next_cursor=following)
 
     def receipt(self, agent_id: str, receipt_id: UUID) -> schemas.ReceiptAnswer:
         """Return a receipt, or raise ``NotFoundError``: old ones are pruned."""

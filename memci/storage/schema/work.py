@@ -82,6 +82,20 @@ receipt = columns.agent_table(
     outlives="kind = 'erasure'",
 )
 
+# What webhooks and streams are told, added by triggers, and by ``storage.events`` for erasures. Its
+# position is its transaction and its place.
+event = columns.agent_table(
+    "event",
+    sa.Column("tx", sa.BigInteger, primary_key=True, server_default=sa.FetchedValue()),
+    sa.Column("place", sa.BigInteger, sa.Identity(always=True), primary_key=True),
+    columns.required("type", sa.Text),
+    columns.required("data", columns.Json),
+    columns.moment("at"),
+    left_out="what this server has told",
+    no_content="ids and numbers alone",
+    outlives="type = 'agent.erased'",
+)
+
 # A trigger on ``message`` refuses messages with a tombstone here.
 erased_message = columns.agent_table(
     "erased_message",

@@ -30,6 +30,16 @@ GET /v1/agents/{agent}
 GET /v1/agents/{agent}/settings
 PUT /v1/agents/{agent}/settings
 GET /v1/agents/{agent}/usage
+GET /v1/agents/{agent}/events
+GET /v1/events
+GET /v1/webhooks
+POST /v1/webhooks
+GET /v1/webhooks/{webhook_id}
+PATCH /v1/webhooks/{webhook_id}
+DELETE /v1/webhooks/{webhook_id}
+POST /v1/webhooks/{webhook_id}/test
+POST /v1/webhooks/{webhook_id}/replay
+POST /v1/webhooks/{webhook_id}/rotate
 GET /v1/agents/{agent}/nodes
 GET /v1/agents/{agent}/nodes/{node_id}
 GET /v1/agents/{agent}/nodes/{node_id}/trail
@@ -105,9 +115,10 @@ TOOL_OPERATIONS = {
     f"POST /v1/agents/{{agent}}/pages/{tool.name}" for tool in TOOLS if tool.about is About.PAGES
 }
 # Reads are 503 without a context worker; test_reads.py has one. A preview may be a read.
-READS = r"/(recall|search|context|handover|erase|compare)$"
 # The first key would end the exploration without one.
 KEYS = r"^/v1/(keys|audit)"
+# A stream of events does not end.
+READS = r"/(recall|search|context|handover|erase|compare)$|^/v1/events$"
 
 
 @pytest.fixture

@@ -170,6 +170,52 @@ CREATE INDEX receipt_age ON receipt (agent_id, created_at);
 CREATE INDEX receipt_given ON receipt (agent_id, at_seq) WHERE at_seq IS NOT NULL;
 CREATE INDEX receipt_last ON receipt (agent_id, session_id, created_at) WHERE kind = 'context';
 
+-- The order of events: numbers of transactions, and an offset. A restore into another cluster sets
+-- those numbers back; then the upgrade raises the offset (memci/storage/events.py).
+CREATE SEQUENCE event_offset MINVALUE 0 START 0;
+CREATE FUNCTION event_time(number xid8) RETURNS BIGINT LANGUAGE sql STABLE
+    AS 'SELECT number::text::bigint + (SELECT last_value FROM event_offset)';
+-- Events before it are complete: no transaction that could add one is still running.
+CREATE FUNCTION event_horizon() RETURNS BIGINT LANGUAGE sql STABLE
+    AS 'SELECT event_time(pg_snapshot_xmin(pg_current_snapshot()))';
+
+CREATE TABLE event (
+    agent_id TEXT NOT NULL,
+    tx BIGINT DEFAULT event_time(pg_current_xact_id()) NOT NULL,
+    place BIGINT GENERATED ALWAYS AS IDENTITY,
+    type TEXT NOT NULL,
+    data JSONB NOT NULL,
+    at timestamptz DEFAULT now() NOT NULL,
+    PRIMARY KEY (agent_id, tx, place)
+);
+CREATE INDEX event_order ON event (tx, place);
+
+-- Of the whole server: only upkeep reads it, with the secrets.
+CREATE TABLE webhook (
+    id UUID NOT NULL,
+    url TEXT NOT NULL,
+    agents TEXT NOT NULL,
+    types TEXT[] NOT NULL,
+    secret TEXT NOT NULL,
+    -- The secret before, which signs too until then.
+    former_secret TEXT,
+    former_until timestamptz,
+    enabled BOOLEAN DEFAULT true NOT NULL,
+    disabled_reason TEXT,
+    -- Events up to here were delivered, or are none of its.
+    tx BIGINT NOT NULL,
+    place BIGINT NOT NULL,
+    -- Failed attempts to deliver the next event.
+    attempts INTEGER DEFAULT 0 NOT NULL,
+    due_at timestamptz DEFAULT now() NOT NULL,
+    lease UUID,
+    leased_until timestamptz,
+    -- The last attempts, the latest first.
+    deliveries JSONB DEFAULT '[]' NOT NULL,
+    created_at timestamptz DEFAULT now() NOT NULL,
+    PRIMARY KEY (id)
+);
+
 CREATE TABLE erased_message (
     agent_id TEXT NOT NULL,
     digest BYTEA NOT NULL,
@@ -732,7 +778,49 @@ END $$;
 CREATE TRIGGER message_erased AFTER INSERT ON message
     REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION refuse_erased_message();
 
+-- Events are added in the transaction of what they tell. Jobs end in transactions of no agent, so
+-- these triggers may add events of any agent.
+CREATE FUNCTION add_event() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
+DECLARE
+    kind TEXT;
+    data JSONB;
+BEGIN
+    IF TG_TABLE_NAME = 'trail' THEN
+        kind := 'memory.' || NEW.event;
+        data := jsonb_build_object('node_id', NEW.node_id) || NEW.details;
+    ELSIF TG_TABLE_NAME = 'pass_log' THEN
+        kind := 'pass.finished';
+        data := jsonb_build_object('number', NEW.number, 'scanned', NEW.scanned,
+                                   'compressed', NEW.compressed, 'forgotten', NEW.forgotten);
+    ELSE
+        kind := 'job.dead';
+        data := jsonb_build_object('job_id', NEW.id, 'kind', NEW.kind, 'attempts', NEW.attempts);
+    END IF;
+    -- Without the function event_time, which takes as long as the rest.
+    INSERT INTO public.event (agent_id, tx, type, data) VALUES (
+        NEW.agent_id,
+        pg_current_xact_id()::text::bigint + (SELECT last_value FROM public.event_offset),
+        kind, data);
+    RETURN NULL;
+END $$;
+-- The creation of an entity is told to nobody.
+CREATE TRIGGER trail_event AFTER INSERT ON trail FOR EACH ROW
+    WHEN (NEW.event IN ('created', 'corrected', 'superseded', 'merged', 'restored', 'forgotten',
+                        'deleted', 'erased') AND NOT NEW.details ? 'kind')
+    EXECUTE FUNCTION add_event();
+CREATE TRIGGER pass_event AFTER UPDATE OF finished_at ON pass_log FOR EACH ROW
+    WHEN (OLD.finished_at IS NULL AND NEW.finished_at IS NOT NULL) EXECUTE FUNCTION add_event();
+CREATE TRIGGER job_event AFTER UPDATE OF state ON job FOR EACH ROW
+    WHEN (OLD.state <> 'dead' AND NEW.state = 'dead') EXECUTE FUNCTION add_event();
+CREATE POLICY added ON event FOR INSERT TO memci_owner WITH CHECK (true);
+-- Webhooks and streams read the events of all agents.
+CREATE POLICY all_agents ON event TO memci_upkeep USING (true);
+
 -- The role of upkeep sees the metadata of jobs, but no content (M21).
+GRANT SELECT, DELETE ON event TO memci_upkeep;
+GRANT SELECT, INSERT, UPDATE, DELETE ON webhook TO memci_upkeep;
+GRANT SELECT ON SEQUENCE event_offset TO memci_app;
+GRANT SELECT, UPDATE ON SEQUENCE event_offset TO memci_upkeep;
 GRANT SELECT, UPDATE ON lane TO memci_upkeep;
 GRANT SELECT (ctid, agent_id, id, ordinal, kind, source, state, attempts, started, not_before,
               created_at, started_at, finished_at) ON job TO memci_upkeep;

@@ -1,0 +1,94 @@
+"""Server-sent events of all agents that a key is for, as they are committed."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from threading import Event as Flag
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import StreamingResponse
+
+from memci.domain.events import Position
+from memci.errors import RateLimitedError, UnavailableError
+from memci.schemas.events import Event
+from memci.storage.events import events_after, latest_position
+from memci.storage.session import Database
+
+_POLL_S = 0.5
+_HEARTBEAT_S = 15.0
+_AT_ONCE = 500
+_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+
+
+class EventStreams:
+    """The streams of one API process.
+
+    Each reads from the database when its client has taken what was read before, so a slow client
+    holds one batch. Without streams nothing is read.
+    """
+
+    def __init__(self, database: Database, stopping: Flag, *, most: int) -> None:
+        """Allow ``most`` streams at once; all end when ``stopping`` is set."""
+        self.database = database
+        self.stopping = stopping
+        self.most = most
+        self.open = 0
+
+    def start(
+        self, request: Request, wanted: Callable[[Event], bool], after: Position | None
+    ) -> StreamingResponse:
+        """Return the stream of wanted events after a position; None: of those to come.
+
+        Raises ``RateLimitedError`` when as many are open as are allowed.
+        """
+        if self.open >= self.most:
+            raise RateLimitedError(f"{self.most} streams are open, the most of this server")
+        return _Stream(self, self._events(request, wanted, after))
+
+    async def _events(
+        self, request: Request, wanted: Callable[[Event], bool], after: Position | None
+    ) -> AsyncIterator[str]:
+        quiet_s = _HEARTBEAT_S  # so that a client has a position at once
+        while not (self.stopping.is_set() or await request.is_disconnected()):
+            try:
+                position, events = await run_in_threadpool(self._read, after)
+            except UnavailableError:
+                return  # the client connects again, and goes on where it was
+            full, after = len(events) == _AT_ONCE, position
+            if chosen := [each for each in events if wanted(each)]:
+                quiet_s = 0.0
+                yield "".join(map(_written, chosen))
+            elif quiet_s >= _HEARTBEAT_S:
+                quiet_s = 0.0
+                yield f":\nid: {position}\n\n"
+            if not full:
+                quiet_s += _POLL_S
+                await asyncio.sleep(_POLL_S)
+
+    def _read(self, after: Position | None) -> tuple[Position, list[Event]]:
+        with self.database.upkeep_transaction() as connection:
+            if after is None:
+                return latest_position(connection), []
+            found = events_after(connection, after, limit=_AT_ONCE)
+        return found[-1].position if found else after, [Event.of(each) for each in found]
+
+
+class _Stream(StreamingResponse):
+    """A response that counts among the open streams until it ends."""
+
+    def __init__(self, streams: EventStreams, content: AsyncIterator[str]) -> None:
+        super().__init__(content, media_type="text/event-stream", headers=_HEADERS)
+        self._streams = streams
+        streams.open += 1
+
+    async def __call__(self, *asgi: Any) -> None:
+        """Send until the client leaves or the server stops."""
+        try:
+            await super().__call__(*asgi)
+        finally:
+            self._streams.open -= 1
+
+
+def _written(event: Event) -> str:
+    return f"id: {event.id}\nevent: {event.type}\ndata: {event.model_dump_json()}\n\n"

@@ -1,0 +1,1 @@
+"""Webhooks: what they are sent, when, and how they are managed."""
