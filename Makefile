@@ -21,7 +21,7 @@ INSTALLED := $(VENV)/.installed
 # The pip of PYTHON installs into VENV, so ensurepip is not needed.
 PIP = $(PYTHON) -m pip --python $(BIN)/python --disable-pip-version-check
 
-.PHONY: help install demo up test test-long test-all check docs clients bench soak test-rabbitmq test-llm test-node lock clean
+.PHONY: help install demo up test test-long test-all check docs clients bench soak test-rabbitmq test-llm test-node test-browser console-scripts lock clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -78,6 +78,25 @@ test-node: $(INSTALLED)  ## Run the tests of the TypeScript client and of the pr
 	cd examples/producers/node && npm ci
 	cd clients/typescript && npm ci
 	$(BIN)/python -m pytest tests/acceptance/node_producer.py tests/acceptance/node_client.py $(ARGS)
+
+# The released scripts of the console, with the versions that are shipped.
+CONSOLE_SCRIPTS := cytoscape@3.35.0 htmx.org@2.0.11
+VENDOR := memci/console/static/vendor
+
+console-scripts:  ## Copy the released scripts of the console from their npm packages, and check their SHA-256
+	@folder=$$(mktemp -d); here=$$PWD; cd $$folder; npm pack --silent $(CONSOLE_SCRIPTS) >/dev/null; \
+	  for each in cytoscape htmx; do tar -xzf $$each*.tgz; \
+	    cp package/dist/$$each.min.js $$here/$(VENDOR)/; cp package/LICENSE $$here/$(VENDOR)/$$each.LICENSE; \
+	  done; rm -r $$folder
+	@cd $(VENDOR); sha256sum --check SHA256SUMS
+
+AXE := axe-core@4.14.1
+test-browser: $(INSTALLED)  ## Run the tests of the console in Debian's chromium (installs what is missing; needs npm)
+	@command -v chromium >/dev/null || { apt-get update -qq; apt-get install -y -qq chromium; }
+	@$(BIN)/python -c "import playwright" 2>/dev/null || $(PIP) install --quiet "playwright>=1.49"
+	@test -f $(VENV)/axe.min.js || { folder=$$(mktemp -d); (cd $$folder; npm pack --silent $(AXE) >/dev/null; tar -xzf *.tgz); \
+	  cp $$folder/package/axe.min.js $(VENV)/; rm -r $$folder; }
+	AXE=$(VENV)/axe.min.js $(BIN)/python -m pytest -n 0 -s tests/browser/console.py $(ARGS)
 
 lock: $(INSTALLED)  ## Pin the dependencies of pyproject.toml again, in requirements.lock
 	@{ echo "# Everything that \`make\` installs, pinned: made by \`make lock\` from pyproject.toml (extra: dev)."; \

@@ -173,6 +173,16 @@ class Settings(BaseSettings):
         " window) or `never`.",
     )
 
+    console: bool = Field(
+        True,
+        description="`off`: the API does not serve the console, and does not load it.",
+    )
+    console_secret: SecretStr | None = Field(
+        None,
+        description="Seals the logins of the console. Several processes of the API need the same"
+        " one. Not set: a new one at each start, which ends all logins.",
+    )
+
     flower_port: int = Field(5555, ge=0, le=65535, description="Port of Flower's page.")
     flower_password: SecretStr | None = Field(
         None,

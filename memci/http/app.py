@@ -76,6 +76,10 @@ def create_app(runtime: Runtime) -> FastAPI:
         proxy = Proxy(runtime, runtime.settings.proxy_upstream_url)
         app.router.routes.extend(proxy.routes())
         app.state.closing.append(proxy.upstream.close)
+    if runtime.settings.console:
+        from memci.console.app import Console  # noqa: PLC0415 - only if it is on
+
+        app.router.routes.extend(Console(runtime, app.state.gate).routes())
     documentation.install(app)
     return app
 

@@ -108,6 +108,15 @@ class FadingMemory(Answer):
     lengths: list[int | None]
 
 
+class NodePass(Answer):
+    """One node as a pass left it."""
+
+    number: int
+    taken_at: datetime
+    length: int
+    importance: float
+
+
 class FadingAnswer(Answer):
     """The fading of an agent's memories: one entry per snapshot, the oldest first."""
 

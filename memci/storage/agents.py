@@ -79,6 +79,10 @@ SELECT l.agent_id, l.message_seq - l.erased_messages AS messages, l.paused, l.wr
               WHERE state = 'dead' GROUP BY agent_id) d USING (agent_id)
  WHERE l.agent_id > %(after)s AND l.agent_id LIKE ANY (%(like)s)
    AND NOT starts_with(l.agent_id, 'collection/')
+   AND (%(find)s = '' OR strpos(lower(l.agent_id), lower(%(find)s)) > 0)
+   AND (NOT %(busy)s::boolean OR l.paused OR l.halted_by IS NOT NULL OR d.jobs > 0
+        OR l.compress_req > l.compress_done
+        OR EXISTS (SELECT FROM job j WHERE j.agent_id = l.agent_id AND j.state = 'queued'))
    AND {IS_THERE}
  ORDER BY l.agent_id LIMIT %(limit)s
 """  # noqa: S608 - a constant of this module
@@ -126,13 +130,21 @@ def like_patterns(patterns: str) -> list[str]:
 
 
 def list_agents(
-    connection: Connection, *, pattern: str, after: str, limit: int
+    connection: Connection,
+    *,
+    pattern: str,
+    after: str,
+    limit: int,
+    find: str = "",
+    busy: bool = False,
 ) -> list[RowMapping]:
     """Return rows of agents whose ids match a pattern of * and ?, after one id.
 
-    Several patterns are separated by commas.
+    Several patterns are separated by commas. ``find``: only ids with this text, in small or capital
+    letters. ``busy``: only lanes with open or dead jobs, or that stand still.
     """
-    values = {"after": after, "like": like_patterns(pattern), "limit": limit}
+    like = like_patterns(pattern)
+    values = {"after": after, "like": like, "limit": limit, "find": find, "busy": busy}
     return list(connection.exec_driver_sql(_LIST, values).mappings())
 
 

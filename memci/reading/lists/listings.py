@@ -42,14 +42,25 @@ _LATEST = 2**62
 class Listings(MemoryListings, NetworkListings):
     """Lists agents and their contents."""
 
-    def agents(self, *, pattern: str, cursor: str | None, limit: int) -> schemas.AgentList:
+    def agents(
+        self,
+        *,
+        pattern: str,
+        cursor: str | None,
+        limit: int,
+        find: str = "",
+        busy: bool = False,
+    ) -> schemas.AgentList:
         """List agents whose ids match a pattern of * and ?, by id.
 
-        Raises ``InvalidInputError`` for an invalid cursor.
+        ``find``: only ids with this text. ``busy``: only lanes with open or dead jobs, or that
+        stand still. Raises ``InvalidInputError`` for an invalid cursor.
         """
         after = cursors.agent_after(cursor)
         with self.database.lane_transaction(durable=False) as connection:
-            rows = stored.list_agents(connection, pattern=pattern, after=after, limit=limit + 1)
+            rows = stored.list_agents(
+                connection, pattern=pattern, after=after, limit=limit + 1, find=find, busy=busy
+            )
         page, following = cursors.page_of(
             rows, limit, lambda row: cursors.names_cursor(row["agent_id"])
         )
@@ -205,8 +216,10 @@ def usage_of(
 _MOST = 500
 
 
-def tail_of(database: Database, agent_id: str, session_id: str) -> list[Message]:
-    """Return the last messages of a session, ascending; none for an unknown agent."""
+def tail_of(
+    database: Database, agent_id: str, session_id: str | None, most: int = _MOST
+) -> list[Message]:
+    """Return the last messages of a session (None: of all), ascending; none for no agent."""
     with database.agent_snapshot(agent_id) as connection:
-        seqs = latest_seqs(connection, agent_id, session_id=session_id, user_id=None, most=_MOST)
+        seqs = latest_seqs(connection, agent_id, session_id=session_id, user_id=None, most=most)
         return read_messages(connection, agent_id, seqs)

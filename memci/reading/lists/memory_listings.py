@@ -1,6 +1,6 @@
 """Lists nodes, links, sessions, histories, summaries and documents."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
@@ -10,6 +10,7 @@ from memci.domain.memory.node import RemovalReason
 from memci.domain.memory.parameters import MemoryParameters
 from memci.errors import NotFoundError
 from memci.language.times.calendar import at_offset
+from memci.message import Message
 from memci.reading.lists import cursors
 from memci.schemas.agents import (
     FocusList,
@@ -37,8 +38,10 @@ from memci.storage.documents import (
     list_collections,
     list_documents,
 )
+from memci.storage.messages import read_messages
 from memci.storage.network.links import list_focus
-from memci.storage.network.node_history import removal_reasons
+from memci.storage.network.node_history import origin_of, removal_reasons
+from memci.storage.reading.messages import seqs_of
 from memci.storage.reading.nodes import (
     ever_was,
     list_links,
@@ -83,6 +86,18 @@ class MemoryListings(cursors.Listing):
         if row is None:
             raise NotFoundError("there is no such node; its trail tells if it was forgotten")
         return NodeAnswer(**row)
+
+    def node_messages(self, agent_id: str, node_id: int) -> list[Message]:
+        """Return the messages that a node was made of, living or removed, by seq."""
+        with snapshot_of(self.database, agent_id) as connection:
+            origin = origin_of(connection, agent_id, node_id)
+            return read_messages(connection, agent_id, origin.seqs if origin else ())
+
+    def messages_named(self, agent_id: str, ids: Collection[str]) -> list[Message]:
+        """Return the stored messages among these ids, by seq."""
+        with snapshot_of(self.database, agent_id) as connection:
+            seqs = seqs_of(connection, agent_id, ids)
+            return read_messages(connection, agent_id, seqs.values())
 
     def trail(self, agent_id: str, node_id: int, *, cursor: str | None, limit: int) -> TrailList:
         """List the events of a node, living or forgotten; ``NotFoundError`` if it never existed."""

@@ -120,6 +120,12 @@ class NetworkListings(Listing):
             left_out=len(memories) - len(shown),
         )
 
+    def node_passes(self, agent_id: str, node_id: int) -> list[schemas.NodePass]:
+        """Return one node after each pass whose snapshot is kept, the oldest first."""
+        with snapshot_of(self.database, agent_id) as connection:
+            rows = network_history.node_rows(connection, agent_id, node_id)
+        return [schemas.NodePass(**row) for row in rows]
+
 
 def evenly(things: Sequence[T], most: int) -> list[T]:
     """Return at most ``most`` things at even distances, including the first and the last."""

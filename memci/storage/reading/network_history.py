@@ -30,6 +30,11 @@ SELECT number, taken_at, node_ids, lengths, original_lengths, importances, entit
           FROM unnest(strengths) AS each(strength)) AS quantiles
   FROM pass_snapshot WHERE agent_id = %s AND number = %s
 """
+_NODE = """
+SELECT number, taken_at, lengths[place] AS length, importances[place] AS importance
+  FROM pass_snapshot, array_position(node_ids, %s::bigint) AS place
+ WHERE agent_id = %s AND place IS NOT NULL ORDER BY number
+"""
 _WORDS = """
 SELECT l.source, l.target, l.relation, l.hint
   FROM unnest(%s::bigint[], %s::bigint[]) AS wanted(source, target)
@@ -101,6 +106,11 @@ def fading_rows(
     for number in numbers:
         values = (list(QUANTILES), agent_id, number)
         yield dict(connection.exec_driver_sql(_FADING, values).mappings().one())
+
+
+def node_rows(connection: Connection, agent_id: str, node_id: int) -> list[RowMapping]:
+    """Return length and importance of one node in each stored snapshot, the oldest first."""
+    return list(connection.exec_driver_sql(_NODE, (node_id, agent_id)).mappings())
 
 
 def words_of_links(

@@ -1,0 +1,319 @@
+"""The console over HTTP: pages, logins, forms, rights, escaping, the off switch."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from uuid import uuid4
+
+import httpx
+import pytest
+from cryptography.fernet import Fernet
+from pydantic import SecretStr
+
+from memci.api_keys import new_key
+from memci.console import app
+from memci.console.sessions import COOKIE, SESSION_S, Sessions
+from memci.domain.job import JobState
+from tests.integration.http.conftest import Serve
+from tests.integration.http.serving import Served
+from tests.support.large_agents import fill
+
+AGENT = "team-1"
+KEYS = {
+    scope: new_key(scope, agents="team-*", scope=scope)  # type: ignore[arg-type]
+    for scope in ("read", "write", "admin")
+}
+PATHS = [path for path, _, _ in app._PAGES]
+JOB = uuid4()
+HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>javascript:alert(3)\u202e{{7*7}}"
+
+
+def at(path: str) -> str:
+    """Return the address of a page, of this module's agent."""
+    path = (
+        path.replace("{agent}", AGENT).replace("{node:int}", "201").replace("{job:uuid}", f"{JOB}")
+    )
+    return f"/console{path}"
+
+
+@pytest.fixture(scope="module")
+def keys() -> tuple[object, ...]:
+    return tuple(entry for _, entry in KEYS.values())
+
+
+@pytest.fixture
+def server(serve: Serve, keys: tuple[object, ...]) -> Served:
+    return serve(api_keys=keys)
+
+
+@pytest.fixture
+def open_server(serve: Serve) -> Served:
+    """A server without keys."""
+    server = serve()
+    _fill(server)
+    return server
+
+
+def _fill(server: Served) -> None:
+    """Make an agent with every kind of text that a page shows, and all of them hostile."""
+    database = server.runtime.database
+    fill(database, AGENT, messages=60, nodes=20, dimension=8)
+    with database.agent_transaction(AGENT) as connection:
+        for statement in (
+            "UPDATE message SET content = %(text)s || seq, session_id = %(text)s, name = %(text)s",
+            "UPDATE node SET content = %(text)s, phrase = %(text)s",
+            "UPDATE link SET hint = %(text)s, relation = %(text)s",
+            "UPDATE node SET entity_key = %(text)s || id WHERE kind = 'entity'",
+            "INSERT INTO trail (agent_id, node_id, event, pass_number, details)"
+            " VALUES (%(agent)s, 201, 'created', 0, jsonb_build_object('messages', '[1, 2]'::jsonb,"
+            " 'note', %(text)s::text))",
+            "INSERT INTO job (agent_id, id, kind, payload, source, state, last_error, finished_at)"
+            " VALUES (%(agent)s, %(job)s, 'memci.memory.create', '{}', 'http', 'dead', %(text)s, now())",
+        ):
+            connection.exec_driver_sql(statement, {"text": HOSTILE, "agent": AGENT, "job": JOB})
+
+
+@pytest.fixture
+def browser(server: Served) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=server.url, timeout=20) as client:
+        yield client
+
+
+def token(client: httpx.Client, path: str = "/console/login") -> str:
+    """Return the token of the forms of a page."""
+    return re.findall(r'name="csrf" value="([0-9a-f]{64})"', client.get(path).text)[0]
+
+
+def log_in(client: httpx.Client, scope: str) -> httpx.Response:
+    fields = {"key": KEYS[scope][0], "csrf": token(client)}
+    answer = client.post("/console/login", data=fields)
+    assert answer.status_code == 303
+    return answer
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_pages_answer_and_escape_what_agents_say(open_server: Served, path: str) -> None:
+    query = {"find": HOSTILE, "prefix": HOSTILE, "session": HOSTILE, "done": HOSTILE}
+    with httpx.Client(base_url=open_server.url, timeout=20) as client:
+        for parameters in ({}, query):
+            answer = client.get(at(path), params=parameters)
+            assert answer.status_code == 200, answer.text
+            policy = answer.headers["content-security-policy"]
+            assert "default-src 'none'" in policy
+            assert "unsafe" not in policy
+            assert answer.headers["cache-control"] == "no-store"
+            if answer.headers["content-type"].startswith("text/html"):
+                for text in ("<script>alert", "<img", ' style="', "onerror=alert(2)>", ">49<"):
+                    assert text not in answer.text
+                # Scripts are files of our own, and links lead to the console.
+                assert set(re.findall(r'<script[^>]* src="([^"]*)/[^/"]*"', answer.text)) <= {
+                    "/console/static",
+                    "/console/static/vendor",
+                }
+                assert all(
+                    each.startswith(("/console", "#main", "?", "http://127.0.0.1:"))
+                    for each in re.findall(r'href="([^"]*)"', answer.text)
+                )
+
+
+def test_what_an_agent_says_is_shown(open_server: Served) -> None:
+    shown = httpx.get(f"{open_server.url}{at('/agents/{agent}/memory/nodes/{node:int}')}").text
+    escaped = HOSTILE.replace("<", "&lt;").replace(">", "&gt;")
+    assert shown.count(escaped) > 3
+    assert escaped + "1" in shown  # its first message
+
+
+def test_without_keys_only_this_machine_is_served(open_server: Served) -> None:
+    for header in ({"Host": "evil.example"}, {"Origin": "https://evil.example"}):
+        answer = httpx.get(f"{open_server.url}/console/agents", headers=header)
+        assert answer.status_code == 403
+        assert AGENT not in answer.text
+
+
+def test_a_login_opens_a_session_that_a_script_cannot_read(browser: httpx.Client) -> None:
+    asked = browser.get("/console/agents?find=x")
+    assert asked.status_code == 303
+    assert asked.headers["location"] == "/console/login?next=%2Fconsole%2Fagents%3Ffind%3Dx"
+    answer = log_in(browser, "read")
+    cookie = answer.headers["set-cookie"]
+    assert {"HttpOnly", "SameSite=strict", "Path=/console", f"Max-Age={SESSION_S}"} <= set(
+        cookie.split("; ")
+    )
+    assert KEYS["read"][0] not in cookie
+    assert browser.get("/console/agents").status_code == 200
+    browser.post("/console/logout", data={"csrf": token(browser, "/console/agents")})
+    assert browser.get("/console/agents").status_code == 303
+
+
+def test_a_wrong_key_is_refused_and_not_shown(browser: httpx.Client) -> None:
+    answer = browser.post("/console/login", data={"key": "memci_wrong", "csrf": token(browser)})
+    assert answer.status_code == 401
+    assert "memci_wrong" not in answer.text
+    assert "set-cookie" not in answer.headers
+
+
+def test_changed_and_expired_sessions_are_over(browser: httpx.Client) -> None:
+    log_in(browser, "admin")
+    sealed = browser.cookies[COOKIE]
+    foreign = Sessions("another secret")._fernet.encrypt(KEYS["admin"][0].encode()).decode()
+    for changed in (sealed[:-4] + "AAA=", "", "é", foreign):
+        header = {"Cookie": f"{COOKIE}={changed}".encode("latin-1")}
+        assert httpx.get(f"{browser.base_url}/console/agents", headers=header).status_code == 303
+
+
+def test_a_session_expires(serve: Serve, keys: tuple[object, ...]) -> None:
+    server = serve(api_keys=keys, console_secret=SecretStr("shared by all processes"))
+    fernet: Fernet = Sessions("shared by all processes")._fernet
+    for age_s, status in ((SESSION_S - 60, 200), (SESSION_S + 60, 303)):
+        then = int(time.time()) - age_s
+        sealed = fernet.encrypt_at_time(KEYS["read"][0].encode(), then).decode()
+        answer = httpx.get(f"{server.url}/console/agents", cookies={COOKIE: sealed})
+        assert answer.status_code == status
+
+
+def test_forms_need_the_token_of_their_session(browser: httpx.Client, server: Served) -> None:
+    _fill(server)
+    before_login = token(browser)
+    log_in(browser, "admin")
+    here = at("/agents/{agent}/jobs/{job:uuid}/discard")
+    good = token(browser, at("/agents/{agent}/work"))
+    attempts: list[tuple[dict[str, str], dict[str, str]]] = [
+        ({}, {}),
+        ({"csrf": before_login}, {}),
+        ({"csrf": good}, {"Origin": "https://evil.example"}),
+        ({"csrf": good}, {"Origin": "null"}),
+    ]
+    for fields, headers in attempts:
+        assert browser.post(here, data=fields, headers=headers).status_code == 403
+    assert browser.get(here).status_code == 405
+    assert _state(server) is JobState.DEAD
+    assert browser.post(here, data={"csrf": good}).status_code == 303
+    assert _state(server) is JobState.CANCELLED
+
+
+def _state(server: Served) -> JobState:
+    return server.runtime.listings.job(AGENT, JOB).state
+
+
+def test_a_reading_key_sees_no_action_and_may_do_none(
+    browser: httpx.Client, server: Served
+) -> None:
+    _fill(server)
+    log_in(browser, "read")
+    for path in PATHS:
+        page = browser.get(at(path)).text
+        actions = set(re.findall(r'method="post" action="([^"]*)"', page))
+        assert actions <= {"/console/preferences", "/console/logout"}, path
+    given = token(browser, "/console/agents")
+    for path, _, _ in app._ACTIONS:
+        assert browser.post(at(path), data={"csrf": given}).status_code == 403
+    assert _state(server) is JobState.DEAD
+
+
+def test_an_admin_sees_the_actions(browser: httpx.Client, server: Served) -> None:
+    _fill(server)
+    log_in(browser, "admin")
+    page = browser.get(at("/agents/{agent}/work")).text
+    assert f"{JOB}/replay" in page
+    assert f"{JOB}/discard" in page
+
+
+def test_a_key_sees_its_own_agents_only(browser: httpx.Client, server: Served) -> None:
+    _fill(server)
+    with server.runtime.database.lane_transaction() as connection:
+        connection.exec_driver_sql("INSERT INTO lane (agent_id) VALUES ('rival')")
+    log_in(browser, "admin")
+    assert "rival" not in browser.get("/console/agents").text
+    assert "rival" not in browser.get("/console/work").text
+    for path in PATHS:
+        if "{agent}" in path:
+            answer = browser.get(at(path).replace(AGENT, "rival"))
+            assert answer.status_code == 403, path
+
+
+def test_agents_are_found_by_a_part_of_their_id(open_server: Served) -> None:
+    def found(text: str) -> bool:
+        return AGENT in httpx.get(f"{open_server.url}/console/agents", params={"find": text}).text
+
+    assert found("EAM-1")
+    assert not found("%")
+    assert not found("team_1")
+
+
+def test_what_does_not_exist_is_a_page(open_server: Served) -> None:
+    for path in ("/agents/nobody", f"/agents/{AGENT}/memory/nodes/99999999999999999999",
+                 f"/agents/{AGENT}/jobs/{uuid4()}"):  # fmt: skip
+        answer = httpx.get(f"{open_server.url}/console{path}")
+        assert answer.status_code == 404
+        assert answer.headers["content-type"].startswith("text/html")
+    answer = httpx.get(f"{open_server.url}{at('/agents/{agent}/memory')}?nodes=-1")
+    assert answer.status_code == 422
+
+
+def test_language_and_theme_are_chosen(open_server: Served) -> None:
+    with httpx.Client(base_url=open_server.url, timeout=20) as client:
+        page = "/console/agents"
+        assert '<html lang="en"' in client.get(page).text
+        chinese = {"Accept-Language": "fr;q=0.9, zh-CN, en"}
+        assert '<html lang="zh-Hans"' in client.get(page, headers=chinese).text
+        fields = {
+            "csrf": token(client),
+            "language": "zh",
+            "theme": "dark",
+            "next": f"{page}?find=a",
+        }
+        answer = client.post("/console/preferences", data=fields)
+        assert answer.headers["location"] == f"{page}?find=a"
+        assert '<html lang="zh-Hans" data-theme="dark"' in client.get(page).text
+        for outside in (
+            "https://evil.example/console/",
+            "//evil.example",
+            "/console/\\evil",
+            "/v1",
+        ):
+            answer = client.post("/console/preferences", data={**fields, "next": outside})
+            assert answer.headers["location"] == page
+
+
+def test_a_large_form_is_refused(open_server: Served) -> None:
+    answer = httpx.post(f"{open_server.url}/console/login", content=b"key=" + b"x" * 600_000)
+    assert answer.status_code == 413
+
+
+def test_a_question_that_no_worker_answers_says_so(open_server: Served) -> None:
+    for path in ("context", "search"):
+        address = f"{open_server.url}/console/agents/{AGENT}/{path}"
+        answer = httpx.get(address, params={"query": "x"}, timeout=20)
+        assert "No answer in time" in answer.text
+
+
+def test_an_expired_session_leads_a_script_to_the_login(browser: httpx.Client) -> None:
+    answer = browser.get("/console/work", headers={"HX-Request": "true"})
+    assert answer.headers["hx-redirect"] == "/console/login"
+
+
+def test_a_console_that_is_off_is_not_loaded(serve: Serve) -> None:
+    assert httpx.get(f"{serve(console=False).url}/console/agents").status_code == 404
+    program = (
+        "import sys\nfrom memci.config.settings import Settings\n"
+        "from memci.http.app import create_app\nfrom memci.runtime import Runtime\n"
+        "create_app(Runtime(Settings(console='off', database_url='postgresql://x@h/d',"
+        " broker_url='redis://h')))\n"
+        "print([each for each in sys.modules if each.startswith('memci.console')])\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout == "[]\n"
+
+
+def test_static_files_are_served_with_the_policy(open_server: Served) -> None:
+    answer = httpx.get(f"{open_server.url}/console/static/graph.js")
+    assert answer.status_code == 200
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
+    for path in ("..%2f..%2fapp.py", "../app.py", "vendor/", "nothing.js"):
+        assert httpx.get(f"{open_server.url}/console/static/{path}").status_code in {404, 422}
