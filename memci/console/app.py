@@ -13,7 +13,7 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from memci.api_keys import Scope
-from memci.config.settings import ApiKey
+from memci.config.groups import ApiKey
 from memci.console import agents, memory, questions, records, window, work
 from memci.console.sessions import Sessions
 from memci.console.visit import HEADERS, ROOT, THEME_COOKIE, THEMES, Visit, link

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from memci.api_keys import Scope, allows
-from memci.config.settings import ApiKey
+from memci.config.groups import ApiKey
 from memci.console import charts
 from memci.console.words import LANGUAGES, Words
 from memci.errors import InvalidInputError
