@@ -52,7 +52,7 @@ def measure(stage: Stage, *, size: Size) -> Iterator[Finding]:
     with closing(Runtime(settings)) as runtime:
         exact = {name: _ask(runtime, questions, *channels) for name, channels in _READS.items()}
         began = time.perf_counter()
-        built = list(build_indexes(runtime.database, stage.servers.postgres.migration_url, count))
+        built = list(build_indexes(runtime.database, stage.migration_url, count))
         say(f"the index of {count:,} vectors was built in {time.perf_counter() - began:.0f} s")
         assert [each.agent_id for each in built] == [AGENT]
         indexed = {name: _ask(runtime, questions, *channels) for name, channels in _READS.items()}

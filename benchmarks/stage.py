@@ -19,6 +19,7 @@ from typing import Any
 import psycopg
 import redis
 from psycopg.conninfo import make_conninfo
+from sqlalchemy import make_url
 
 from memci.config.settings import Settings
 from memci.embedded import Servers
@@ -155,6 +156,13 @@ class Stage:
             yield database
         finally:
             database.close()
+
+    @property
+    def migration_url(self) -> str:
+        """The database, for the login that changes its schema."""
+        name = make_url(self.database_url).database
+        url = make_url(self.servers.postgres.migration_url).set(database=name)
+        return url.render_as_string(hide_password=False)
 
     @property
     def owner_conninfo(self) -> str:

@@ -135,7 +135,8 @@ def _strip_span(text: str, start: int, end: int) -> Iterator[Span]:
         yield start + left, start + right
 
 
-_PART = re.compile(r"[^,;，；、\n]+(?:[,;，；、\n]+|$)")
+# A comma between digits belongs to a number.
+_PART = re.compile(r"(?:[^,;，；、\n]|(?<=\d),(?=\d))+(?:[,;，；、\n]+|$)")
 _JOINED = re.compile(r"\s(?=(?:and|but|so)\s)")
 _SHORTEST_PART = 8
 _MARKS = ",;.!?，。；、！？\n"

@@ -106,7 +106,8 @@ def database_state(database_url: str) -> DatabaseState:
             return _inspect(connection)
     except DBAPIError as error:
         raise DatabaseUnavailableError(
-            f"the database cannot be used ({type(error.orig).__name__})"
+            f"the database does not answer, or refuses the login ({type(error.orig).__name__});"
+            " check MEMCI_DATABASE_URL"
         ) from error
 
 
