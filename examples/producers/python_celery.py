@@ -1,7 +1,9 @@
-"""A producer without memci: it needs only Celery and a Redis URL.
+"""A producer without memci: it needs only Celery and the URL of memci's broker.
 
     pip install 'celery[redis]'
     MEMCI_BROKER_URL=redis://… python python_celery.py alice
+
+With RabbitMQ the URL is amqp://…, and Celery alone is enough.
 
 Stores messages, requests a compression pass, and reads a message list that fits a token budget.
 docs/how-to/celery-producers.md describes every message.
@@ -18,18 +20,35 @@ from celery import Celery
 from kombu import Exchange, Queue
 
 BROKER_URL = os.environ.get("MEMCI_BROKER_URL", "redis://127.0.0.1:6379/0")
+IS_RABBITMQ = BROKER_URL.startswith("amqp")
 
-# Redis also carries the results of reads. Writing needs nothing else.
-app = Celery("producer", broker=BROKER_URL, backend=BROKER_URL)
+# The broker also carries the results of reads. Writing needs nothing else.
+app = Celery("producer", broker=BROKER_URL, backend="rpc://" if IS_RABBITMQ else BROKER_URL)
 app.conf.update(task_serializer="json", accept_content=["json"], result_accept_content=["json"])
 
 
 def queue(name: str) -> Queue:
-    """Return a queue that leaves no keys in Redis once it is empty.
+    """Return a queue as all producers of memci declare it.
 
-    A queue name alone would work, too, but leave two binding keys.
+    On RabbitMQ, all need the same arguments. On Redis a queue name alone would work, too, but leave
+    two binding keys when the queue is empty.
     """
-    return Queue(name, Exchange(""), routing_key=name)
+    arguments: dict[str, Any] = {"x-queue-type": "quorum"} if IS_RABBITMQ else {}
+    if IS_RABBITMQ and name.startswith("memci.agent."):
+        arguments |= {"x-single-active-consumer": True, "x-expires": 7 * 86_400_000}
+    return Queue(name, Exchange(""), routing_key=name, queue_arguments=arguments)
+
+
+def announce(agent_id: str) -> None:
+    """Tell memci on RabbitMQ, once for each agent, that its queue exists."""
+    with app.producer_or_acquire() as producer:
+        producer.publish(
+            agent_id,
+            exchange="",
+            routing_key="memci.announce",
+            content_type="text/plain",
+            content_encoding="utf-8",
+        )
 
 
 def remember(agent_id: str, messages: list[dict[str, Any]]) -> str:
@@ -85,6 +104,8 @@ CONVERSATION = [
 def main(agent_id: str) -> None:
     """Send a conversation to memci, and ask about it; print one JSON object."""
     job_id = remember(agent_id, CONVERSATION)
+    if IS_RABBITMQ:
+        announce(agent_id)
     compress(agent_id, "example")
     # The messages of a new agent have the seqs 1, 2, 3, …
     context = assemble(

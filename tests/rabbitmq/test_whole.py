@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
+import json
 import socket
+import sys
 import time
 from threading import Thread
 from uuid import uuid4
@@ -11,7 +12,6 @@ from uuid import uuid4
 import amqp
 import pytest
 from celery import Celery
-from kombu import Exchange, Queue
 
 from memci.broker.app import make_app
 from memci.broker.celery_events import JobEvents
@@ -31,6 +31,7 @@ from memci.errors import BrokerUnavailableError, InvalidInputError, ReadTimeoutE
 from memci.testing import wait_until
 from tests.rabbitmq.documented import agent_queue
 from tests.support.fleet import ROOT
+from tests.support.producers import deploy, identity_fields
 
 
 def a_job(agent="a"):
@@ -213,24 +214,17 @@ def test_http_writes_are_done_by_tokens_alone(producer, fleet):
     assert producer.effects("a") == producer.effects("b") == list(range(1, 21))
 
 
-def test_producers_do_as_documented(app, queues, broker_url, agent):
-    text = (ROOT / "docs/how-to/celery-producers.md").read_text()
-    (code,) = re.findall(
-        r"^```python\n(def queue\(name\):\n.+?)^```", text, re.MULTILINE | re.DOTALL
-    )
-    with Celery("foreign", broker=broker_url, set_as_current=False) as foreign:
-        names = {"app": foreign, "Queue": Queue, "Exchange": Exchange}
-        exec(code, names)  # noqa: S102 - our own documentation
-        assert queues.waiting() == []
-        name = agent_queue_name(agent)
-        foreign.send_task(CREATE_TASK, kwargs={"agent_id": agent}, queue=names["queue"](name))
-        names["announce"](agent)
-        wait_until(lambda: queues.waiting() == [agent], "the announced queue is found")
-        # memci's own declarations are the same.
-        app.send_task(CREATE_TASK, kwargs={"agent_id": agent}, queue=agent_queue(agent))
-        foreign.send_task("memci.read.search", queue=names["queue"](READ_QUEUE))
-        app.send_task("memci.read.search", queue=queue(READ_QUEUE))
-    assert queues.depth(name) == 2
+@pytest.mark.timeout(150)
+def test_the_example_runs(app, database_url, broker_url, agent, tmp_path):
+    program = ROOT / "examples/producers/python_celery.py"
+    command = [sys.executable, str(program), agent]
+    with deploy(database_url, broker_url, tmp_path) as system:
+        answer = json.loads(identity_fields(command, tmp_path, MEMCI_BROKER_URL=broker_url))
+        assert system.wait_done(answer["job_id"])["state"] == "done"
+    assert "Lisbon" in json.dumps(answer["context"]["messages"])
+    # memci's own declarations are the same.
+    app.send_task(CREATE_TASK, kwargs={"agent_id": agent}, queue=agent_queue(agent))
+    app.send_task("memci.read.search", queue=queue(READ_QUEUE))
 
 
 @pytest.mark.timeout(90)

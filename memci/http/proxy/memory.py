@@ -13,7 +13,7 @@ import structlog
 
 from memci.domain.job import JobSource
 from memci.domain.resent_messages import Placed, id_after, place
-from memci.errors import MemciError
+from memci.errors import MemciError, UnavailableError
 from memci.http.proxy.chat_messages import ChatRequest, parse_messages
 from memci.http.proxy.relay import AnswerReader
 from memci.message import NewMessage, Role
@@ -109,6 +109,7 @@ class ChatMemory:
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
         self._settings = runtime.settings
+        runtime.counter.count("")  # loads its table, for which the first chat would wait
         self.unrecorded = UnrecordedChats()
 
     async def before(self, request: ChatRequest, traceparent: str | None) -> Recalled:
@@ -122,7 +123,11 @@ class ChatMemory:
                 await self.unrecorded.wait_for_answers_in(request)
                 return await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
         except TimeoutError:
-            return Recalled(state=_off("no answer in time"))
+            late = UnavailableError(
+                f"memory did not answer within {MEMORY_TIMEOUT_S:g} s: are there context workers,"
+                " and have they started?"
+            )
+            return Recalled(state=_off(_log_failure(late)))
 
     async def after(
         self, request: ChatRequest, recalled: Recalled, answer: AnswerReader, *, whole: bool

@@ -211,8 +211,11 @@ def test_a_chat_is_answered_without_memory(serve: Serve, upstream: ModelServer):
     assert recorded(proxy, 2) == [("user", "Hi."), ("assistant", "Noted.")]
 
 
-def test_a_chat_does_not_wait_for_a_slow_memory(
-    serve: Serve, upstream: ModelServer, monkeypatch: pytest.MonkeyPatch
+def test_a_chat_does_not_wait_for_a_slow_memory_and_the_log_says_so(
+    serve: Serve,
+    upstream: ModelServer,
+    monkeypatch: pytest.MonkeyPatch,
+    logged: Callable[[], list[dict[str, Any]]],
 ):
     monkeypatch.setattr(memory, "MEMORY_TIMEOUT_S", 0.05)
     proxy = serve(proxy_upstream_url=upstream.url, http_read_timeout_ms=5_000)
@@ -220,4 +223,9 @@ def test_a_chat_does_not_wait_for_a_slow_memory(
         answer = client.chat.completions.with_raw_response.create(
             model="tiny", messages=[{"role": "user", "content": "Hi."}]
         )
-    assert answer.headers["x-memci-memory"] == "off; no answer in time"
+    reason = (
+        "memory did not answer within 0.05 s: are there context workers, and have they started?"
+    )
+    assert answer.headers["x-memci-memory"] == f"off; {reason}"
+    said = [each for each in logged() if each["event"] == "a chat goes on without memory"]
+    assert [each["reason"] for each in said] == [reason]
