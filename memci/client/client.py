@@ -18,11 +18,12 @@ from memci.client.keyword_arguments import (
 )
 from memci.client.local import LocalServer, start_local
 from memci.client.memory import MemoryMethods, RebuildMethods, TransferMethods
-from memci.client.method import ClientOptions, Methods, TransportT, method
+from memci.client.method import ClientOptions, TransportT, method
 from memci.client.page_operations import PageOperations
 from memci.client.pages import PageMethods
 from memci.client.requests import ClientRequest, Flow, Retries, check_url, fetch, headers_for
 from memci.client.transport import AsyncTransport, Transport
+from memci.client.webhooks import WebhookMethods
 from memci.domain.agent_id import check_agent_id
 from memci.domain.documents import collection_owner
 from memci.message import Remember
@@ -88,7 +89,7 @@ class _ToolList(RootModel[list[dict[str, Any]]]):
     """Tools in the format of a provider."""
 
 
-class ServerMethods(Methods[TransportT]):
+class ServerMethods(WebhookMethods[TransportT]):
     """Methods of a server."""
 
     _transport_type: type[TransportT]

@@ -30,6 +30,15 @@ class Page(TypedDict, total=False):
     limit: Annotated[int, "How many at most"]
 
 
+class WebhookChanges(TypedDict, total=False):
+    """What to change of a webhook; the rest stays."""
+
+    url: Annotated[str, "Where to send events"]
+    agents: Annotated[str, "Patterns of agent ids, with commas between"]
+    types: Annotated[Sequence[str], "Types of events; none are all"]
+    enabled: Annotated[bool, "True tries the next event at once"]
+
+
 class DocumentOptions(Page, total=False):
     """A page of documents."""
 

@@ -32,6 +32,7 @@ from pydantic_settings import (
 
 from memci.config.groups import LlmSettings, ModelTask, PageStoreAddress, TaskModel
 from memci.config.toml_tables import as_settings, place_of
+from memci.domain.agent_id import AGENT_PATTERNS
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.pages.parameters import PageRules
 from memci.errors import ConfigurationError, InvalidInputError
@@ -51,10 +52,6 @@ class _SettingsFile(TomlConfigSettingsSource):
 
     def _read_file(self, file_path: Any) -> dict[str, Any]:
         return as_settings(super()._read_file(file_path))
-
-
-# Patterns of agent ids and of collection/NAME, with commas between: * and ? as in file names.
-AGENT_PATTERNS = r"^[A-Za-z0-9._:@*?/-]{1,128}(,[A-Za-z0-9._:@*?/-]{1,128})*$"
 
 
 class ApiKey(BaseModel):

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from pydantic import AfterValidator, Field, HttpUrl, StrictBool, StringConstraints
 
-from memci.config.settings import AGENT_PATTERNS
+from memci.domain.agent_id import AGENT_PATTERNS
 from memci.domain.events import EventType, StoredEvent
 from memci.schemas.base import Answer, Listing, OneOrMany, Request
 
