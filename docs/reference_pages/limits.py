@@ -30,9 +30,11 @@ from memci.schemas import base, messages, pages, problems, reads
 from memci.schemas.archive import MANIFEST_BYTES
 from memci.schemas.attp import LONGEST_ANSWER
 from memci.schemas.base import MOST_LEVELS
+from memci.schemas.events import LONGEST_URL
 from memci.schemas.tools.memory import Remember
 from memci.storage.archive.reading import LONGEST_LINE, MOST_UNPACKED_TIMES
 from memci.telemetry.watchdog import STUCK_S
+from memci.webhooks.manage import MOST_WEBHOOKS
 
 _KIB = 1024
 _UNITS = (("GiB", _KIB**3), ("MiB", _KIB**2), ("KiB", _KIB))
@@ -83,6 +85,14 @@ def _requests() -> tuple[tuple[str, str, str, str], ...]:
             _problem(errors.RateLimitedError),
         ),
         ("JSON in `metadata`, filters, arguments", f"{MOST_LEVELS} levels", "–", _invalid()),
+        (
+            "open streams of events",
+            f"{_default('http_max_streams')} for each API process",
+            _name("http_max_streams"),
+            _problem(errors.RateLimitedError),
+        ),
+        ("webhooks", str(MOST_WEBHOOKS), "–", _problem(errors.ConflictError)),
+        ("address of a webhook", f"{LONGEST_URL} characters", "–", _invalid()),
         ("agent id", f"`{AGENT_ID_PATTERN}`", "–", _invalid()),
         ("id of a message, session or user", _characters(base.ForeignId), "–", _invalid()),
     )
@@ -227,6 +237,12 @@ def _times() -> tuple[tuple[str, str, str, str], ...]:
             f"{STUCK_S:g} s of a processor",
             "–",
             "the process is started again",
+        ),
+        (
+            "an attempt to deliver an event",
+            f"{_default('webhooks_timeout_s')} s",
+            _name("webhooks_timeout_s"),
+            f"it is tried {len(Settings.model_fields['webhooks_retries_s'].default)} times more",
         ),
         (
             "tries while a model does not answer",

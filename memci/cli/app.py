@@ -31,6 +31,7 @@ from memci.cli.commands import (
     sessions,
     settings,
     tools,
+    webhooks,
 )
 from memci.cli.options import with_json
 from memci.domain.agent_id import AGENT_ID_PATTERN
@@ -105,6 +106,18 @@ GROUPS: dict[str, tuple[str, tuple[Callable[..., Any], ...]]] = {
     "documents": (
         "Index files and code, for one agent or for a collection.",
         (documents.index, documents.list_documents, documents.remove, documents.collections),
+    ),
+    "webhooks": (
+        "Send events of agents to addresses.",
+        (
+            webhooks.list_webhooks,
+            webhooks.add,
+            webhooks.remove,
+            webhooks.enable,
+            webhooks.test,
+            webhooks.replay,
+            webhooks.rotate,
+        ),
     ),
     "settings": (
         "Show the settings, and compare two sets of them.",

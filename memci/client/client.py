@@ -24,6 +24,7 @@ from memci.client.page_operations import PageOperations
 from memci.client.pages import PageMethods
 from memci.client.requests import ClientRequest, Flow, Retries, check_url, fetch, headers_for
 from memci.client.transport import AsyncTransport, Transport
+from memci.client.webhooks import WebhookMethods
 from memci.domain.agent_id import check_agent_id
 from memci.domain.documents import collection_owner
 from memci.message import Remember
@@ -89,7 +90,7 @@ class _ToolList(RootModel[list[dict[str, Any]]]):
     """Tools in the format of a provider."""
 
 
-class ServerMethods(AdministrationMethods[TransportT]):
+class ServerMethods(AdministrationMethods[TransportT], WebhookMethods[TransportT]):
     """Methods of a server."""
 
     _transport_type: type[TransportT]

@@ -46,6 +46,15 @@ class KeyOptions(TypedDict, total=False):
     limits: Annotated[Mapping[str, int], "Such as `messages_per_day`; 0: no limit"]
 
 
+class WebhookChanges(TypedDict, total=False):
+    """What to change of a webhook; the rest stays."""
+
+    url: Annotated[str, "Where to send events"]
+    agents: Annotated[str, "Patterns of agent ids, with commas between"]
+    types: Annotated[Sequence[str], "Types of events; none are all"]
+    enabled: Annotated[bool, "True tries the next event at once"]
+
+
 class DocumentOptions(Page, total=False):
     """A page of documents."""
 

@@ -58,8 +58,10 @@ def _value_text(value: Any) -> str:
             return str(value).lower()
         case SecretStr():
             return _HIDDEN
-        case tuple():
+        case ({"name": _}, *_):
             return ", ".join(f"{each['name']} ({each['scope']})" for each in value)
+        case tuple():
+            return ", ".join(f"{each:g}" for each in value)
         case _:
             return str(value)
 

@@ -8,6 +8,8 @@ from memci.errors import InvalidInputError, NotFoundError
 ANOTHER_SCRIPT = "for a name in another script choose an id of these, such as zhang-san or user-17"
 _LONGEST = 128
 AGENT_ID_PATTERN = rf"(?!\.+$)[A-Za-z0-9._:@-]{{1,{_LONGEST}}}"
+# Patterns of agent ids and of collection/NAME, with commas between: * and ? as in file names.
+AGENT_PATTERNS = r"^[A-Za-z0-9._:@*?/-]{1,128}(,[A-Za-z0-9._:@*?/-]{1,128})*$"
 # The places that list agents; each interface names its own.
 LISTED = "GET /v1/agents and `memci agents list` list those there are"
 

@@ -77,7 +77,10 @@ _FREE = """
 UPDATE webhook SET tx = %(tx)s, place = %(place)s, lease = NULL, leased_until = NULL
 WHERE id = %(id)s AND lease = %(lease)s
 """
-_FAILING = "SELECT id, disabled_reason, attempts FROM webhook WHERE NOT enabled OR attempts > 0"
+_FAILING = """
+SELECT id, enabled, disabled_reason, attempts FROM webhook WHERE NOT enabled OR attempts > 0
+ORDER BY created_at, id
+"""
 
 
 def add_webhook(connection: Connection, webhook_id: UUID, **values: Any) -> Webhook:
@@ -145,9 +148,9 @@ def free(connection: Connection, webhook_id: UUID, lease: UUID, position: Positi
     connection.exec_driver_sql(_FREE, values)
 
 
-def failing_webhooks(connection: Connection) -> list[tuple[UUID, str | None, int]]:
-    """Return those that are disabled or behind: id, reason, failed attempts."""
-    return [tuple(row) for row in connection.exec_driver_sql(_FAILING)]
+def failing_webhooks(connection: Connection) -> list[tuple[UUID, bool, str | None, int]]:
+    """Return those that are disabled or behind: id, enabled, reason, failed attempts."""
+    return [(row[0], row[1], row[2], row[3]) for row in connection.exec_driver_sql(_FAILING)]
 
 
 def _optional(row: Any) -> Webhook | None:

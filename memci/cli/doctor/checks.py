@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from time import monotonic
+from uuid import UUID
 
 import redis
 from celery import Celery
@@ -36,6 +37,7 @@ from memci.storage.page_store.port import PageStore, TextKey
 from memci.storage.search.vector_index import LARGE_FROM, large_agents, spare_indexes
 from memci.storage.search.vectors import VectorModel, check_model
 from memci.storage.session import Database
+from memci.storage.webhooks import failing_webhooks
 
 
 def check_api(settings: Settings) -> Iterator[Finding]:
@@ -235,11 +237,12 @@ _OVERDUE_S = 600.0
 
 
 def check_queue(database: Database) -> Iterator[Finding]:
-    """Check mailboxes and lanes."""
+    """Check mailboxes, lanes and webhooks."""
     try:
         with database.upkeep_transaction() as connection:
             gauges = diagnosis.lane_gauges(connection)
             still = diagnosis.standstill(connection, overdue_s=_OVERDUE_S)
+            failing = failing_webhooks(connection)
     except errors.UnavailableError as error:
         yield wrong("queue", str(error), "see the database above")
         return
@@ -281,6 +284,17 @@ def check_queue(database: Database) -> Iterator[Finding]:
         yield note(
             "paused", ", ".join(still.paused), "`memci agents resume --agent ID` resumes one"
         )
+    yield from _webhooks(failing)
+
+
+def _webhooks(failing: Iterable[tuple[UUID, bool, str | None, int]]) -> Iterator[Finding]:
+    for webhook_id, enabled, reason, attempts in failing:
+        if enabled:
+            text = f"{webhook_id}: {counted(attempts, 'attempt')} failed; another one follows"
+            yield note("webhook", text)
+        elif reason is not None:  # not by a person
+            advice = f"correct the receiver, then run `memci webhooks enable {webhook_id}`"
+            yield wrong("webhook", f"{webhook_id} was disabled: {reason}", advice)
 
 
 def _waiting(still: diagnosis.Standstill) -> str:
