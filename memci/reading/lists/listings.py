@@ -182,4 +182,4 @@ def tail_of(database: Database, agent_id: str, session_id: str) -> list[Message]
     """Return the last messages of a session, ascending; none for an unknown agent."""
     with database.agent_snapshot(agent_id) as connection:
         seqs = latest_seqs(connection, agent_id, session_id=session_id, user_id=None, most=_MOST)
-        return read_messages(connection, agent_id, seqs)
+        return read_messages(connection, agent_id, seqs, whole=True)
