@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 _ESCAPED = re.compile(r"(?<!\\)((?:\\\\)*)((?:\\u[0-9a-fA-F]{4})+)")
 _CODE = re.compile(r"\\u([0-9a-fA-F]{4})")
@@ -48,7 +48,7 @@ def _decode_character(escape: re.Match[str]) -> str:
 # The path of the mark in a note's metadata.
 NOTE_PATH = ("memci", "noted")
 _KEY, _NOTED = NOTE_PATH
-_CORRECTS = "corrects"
+_CORRECTS, _MEMORY = "corrects", "memory"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +62,13 @@ class CorrectedMemory:
     span: tuple[int, ...] | None
 
 
-def note_metadata(corrected: CorrectedMemory | None = None) -> dict[str, Any]:
-    """Return the metadata of a note."""
+def note_metadata(
+    corrected: CorrectedMemory | None = None, memory: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Return the metadata of a note; ``memory``: the fields of ``StatedMemory`` that are set."""
     value: dict[str, Any] = {_NOTED: True}
+    if memory is not None:
+        value[_MEMORY] = dict(memory)
     if corrected is not None:
         span = None if corrected.span is None else list(corrected.span)
         value[_CORRECTS] = {"seqs": list(corrected.seqs), "span": span}
@@ -87,6 +91,28 @@ def corrected_memory(metadata: Mapping[str, Any]) -> CorrectedMemory | None:
         return None
     seqs, span = _numbers(corrects.get("seqs")), _numbers(corrects.get("span"))
     return CorrectedMemory(seqs, span) if seqs else None
+
+
+class StatedMemory(NamedTuple):
+    """What a person set of a memory that they added or corrected; None: as the models find."""
+
+    pinned: bool = False
+    type: str | None = None
+    worth: float | None = None
+
+
+def stated_memory(metadata: Mapping[str, Any]) -> StatedMemory | None:
+    """Return what a person set of the one memory of a note; None for other metadata."""
+    value = metadata.get(_KEY)
+    stated = value.get(_MEMORY) if is_note(metadata) and isinstance(value, Mapping) else None
+    if not isinstance(stated, Mapping):
+        return None
+    kind, worth = stated.get("type"), stated.get("worth")
+    return StatedMemory(
+        stated.get("pinned") is True,
+        kind if isinstance(kind, str) else None,
+        worth if isinstance(worth, int | float) else None,
+    )
 
 
 def _numbers(value: object) -> tuple[int, ...] | None:
@@ -143,6 +169,20 @@ def readable_text(role: str, content: str | None, tool_calls: Iterable[JsonObjec
     return "\n".join([*([content] if content else []), *map(decode_escapes, calls)])
 
 
+# Stands for what reads do not show.
+_WITHHELD = "…"
+
+
+def shown_text(text: str, withheld: Sequence[int]) -> str:
+    """Return a message's text without what its memories told that were deleted or corrected.
+
+    ``withheld``: start, stop, start, stop, …: ascending numbers of characters.
+    """
+    ends = [0, *withheld, len(text)]
+    shown = (text[ends[at] : ends[at + 1]].strip() for at in range(0, len(ends), 2))
+    return f" {_WITHHELD} ".join(shown).strip()
+
+
 @dataclass(frozen=True, slots=True)
 class Message:
     """A message; ``seq`` (from 1) is its position in its agent's sequence."""
@@ -171,6 +211,11 @@ class Message:
     def is_note(self) -> bool:
         """True if the agent wrote this only for its memory (R20)."""
         return self.role is Role.ASSISTANT and is_note(self.metadata)
+
+    @property
+    def stated(self) -> StatedMemory | None:
+        """What a person set of the one memory that this message is about."""
+        return stated_memory(self.metadata) if self.is_note else None
 
     @property
     def searched(self) -> str:

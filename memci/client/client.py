@@ -10,6 +10,7 @@ from pydantic import RootModel
 from memci.client.administration import AdministrationMethods
 from memci.client.agent_state import InspectionMethods, JobMethods
 from memci.client.documents import DocumentMethods
+from memci.client.edits import EditMethods
 from memci.client.keyword_arguments import (
     AppendOptions,
     ContextOptions,
@@ -62,6 +63,7 @@ def _of(user: str | None) -> AppendOptions:
 
 class AgentMethods(
     MemoryMethods[TransportT],
+    EditMethods[TransportT],
     InspectionMethods[TransportT],
     RebuildMethods[TransportT],
     JobMethods[TransportT],

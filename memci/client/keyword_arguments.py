@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, TypeAlias, TypedDict
 
 from memci.config.groups import KeyScope
 from memci.domain.job import JobState
+from memci.domain.memory.node import NodeType
 from memci.domain.pages.page import Lifecycle
 from memci.domain.pages.window_text import Format
 from memci.domain.search.candidate import Channel, Source
@@ -171,7 +172,29 @@ class NodeOptions(Page, total=False):
     kind: Annotated[Literal["memory", "entity"], "Only those of this kind"]
     type: Annotated[Literal["episodic", "semantic", "procedural"], "Only memories of this type"]
     tier: Annotated[Literal["short", "long"], "Only those of this tier"]
+    pinned: Annotated[bool, "Only pinned memories, or only others"]
+    text: Annotated[str, "Words that all are in the text"]
+    session_id: Annotated[str, "Only those of this session"]
+    user_id: Annotated[str, "Only those of this user"]
+    since: Annotated[datetime | str | float, "Said since then"]
+    until: Annotated[datetime | str | float, "Said before then; a day is included"]
     as_of: Annotated[datetime | str | float | None, "As believed then"]
+
+
+class EditOptions(TypedDict, total=False):
+    """What is set of a memory; what is left out stays as it is, or as the models find it."""
+
+    type: Annotated[NodeType | Literal["episodic", "semantic", "procedural"], "Type of the memory"]
+    worth: Annotated[float, "How much it matters, 0 to 10"]
+    pinned: Annotated[bool, "It neither fades nor is forgotten; default: true with a text"]
+
+
+class AddOptions(EditOptions, total=False):
+    """Beside the text of a new memory."""
+
+    said_at: Annotated[datetime | str | float | None, "None: now"]
+    session_id: Annotated[str | None, "Session of the memory"]
+    user_id: Annotated[str | None, "Whose memory it is; none: all users'"]
 
 
 class NetworkOptions(TypedDict, total=False):

@@ -40,7 +40,11 @@ class ClientRequest:
     save_to: Path | None = None  # a successful answer is there as a whole or not at all
 
     def __post_init__(self) -> None:
-        self.params = {name: str(each) for name, each in self.params.items() if each is not None}
+        self.params = {
+            name: each if isinstance(each, list) else str(each)  # a list: one for each of its items
+            for name, each in self.params.items()
+            if each is not None
+        }
         if self.json is None:
             return
         self.headers["Content-Type"] = "application/json"

@@ -289,7 +289,7 @@ def preview(
     with snapshot_of(database, agent_id) as connection:
         deletion = find_selected(connection, agent_id, selection)
         ids = list(message_ids(connection, agent_id, deletion.seqs).values())
-        shown = read_messages(connection, agent_id, deletion.seqs[:_MOST_SHOWN])
+        shown = read_messages(connection, agent_id, deletion.seqs[:_MOST_SHOWN], whole=True)
         derived = deletion_set.count_derived(connection, agent_id, deletion)
     return ErasurePreview(
         message_ids=ids,

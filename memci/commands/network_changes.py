@@ -121,7 +121,10 @@ def _check(connection: Connection, agent_id: str, node_id: int, origin: Origin) 
     successor = history.successors_of(connection, agent_id, [node_id])[node_id]
     if successor.last != node_id:
         _refuse_replaced(connection, agent_id, node_id, successor)
-    if history.removal_reasons(connection, agent_id, [node_id])[node_id] is RemovalReason.ERASED:
+    reason = history.removal_reasons(connection, agent_id, [node_id])[node_id]
+    if reason in {RemovalReason.DELETED, RemovalReason.CORRECTED}:
+        raise ConflictError(f"node {node_id} was {reason}: add what holds as a new memory")
+    if reason is RemovalReason.ERASED:
         raise ConflictError(
             f"node {node_id} was erased with messages that it was made of: what is left of them "
             "was remembered again"
@@ -139,8 +142,11 @@ def _refuse_replaced(
         raise ConflictError(
             f"{became} {successor.living}, which lives: there is nothing to restore"
         )
-    if history.removal_reasons(connection, agent_id, [last])[last] is RemovalReason.ERASED:
+    reason = history.removal_reasons(connection, agent_id, [last])[last]
+    if reason is RemovalReason.ERASED:
         raise ConflictError(f"{became} {last}, which was erased")
+    if reason in {RemovalReason.DELETED, RemovalReason.CORRECTED}:
+        raise ConflictError(f"{became} {last}, which was {reason}: add what holds as a new memory")
     origin = history.origin_of(connection, agent_id, last)
     if origin is not None:
         _check_complete(connection, agent_id, last, origin)

@@ -303,7 +303,8 @@ class NetworkCompression:
         with lease.effect() as connection:
             if passes.compression_state(connection, lease.agent_id).cursor != cursor:
                 return None  # cancelled meanwhile
-            if set(focus_nodes(connection, lease.agent_id)) != batch.focus:
+            focus = set(focus_nodes(connection, lease.agent_id))
+            if focus != batch.focus or passes.is_edited(connection, lease.agent_id, batch):
                 return cursor  # the decisions are outdated: scan again
             return self._write(connection, batch_scan, batch)
 

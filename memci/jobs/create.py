@@ -21,6 +21,7 @@ from memci.domain.memory.creation import (
 )
 from memci.domain.memory.message_filter import FilterReason, MemoryState, context_size
 from memci.domain.memory.network_edition import ReplayEvent
+from memci.domain.memory.node import NodeType
 from memci.domain.memory.parameters import MemoryParameters
 from memci.errors import SmallModelAnswerError
 from memci.jobs import network_growth
@@ -48,6 +49,7 @@ from memci.storage import pending_messages
 from memci.storage.agents import parameters_of
 from memci.storage.messages import read_messages, receipt_times
 from memci.storage.network.beliefs import comparable
+from memci.storage.network.edits import is_withheld
 from memci.storage.network.links import focus_of
 from memci.storage.network.network_editions import log_event
 from memci.storage.search.index import Embedded, message_vectors, nearest_nodes, token_bits
@@ -81,6 +83,25 @@ def with_tiers(
             tier, expires_at = node_rules.NodeTier.LONG, None
         result.append(replace(segment, worth=worth, tier=tier, expires_at=expires_at))
     return result
+
+
+def with_stated(
+    segments: Sequence[AnnotatedSegment], messages: Sequence[Message]
+) -> list[AnnotatedSegment]:
+    """Return the segments as people stated them; a restored one is no longer pinned."""
+    stated = {message.seq: message.stated for message in messages}
+    return [
+        segment
+        if own is None
+        else replace(
+            segment,
+            pinned=own.pinned and not segment.restored,
+            type=NodeType(own.type) if own.type in list(NodeType) else segment.type,
+            worth=segment.worth if own.worth is None else min(max(0.0, own.worth), _MAX_WORTH),
+        )
+        for segment in segments
+        for own in (stated.get(segment.seqs[0]),)
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +143,7 @@ class MemoryCreation:
 
         The same messages are refused; the state of the messages stays.
         """
-        read = partial(read_messages, agent_id=agent_id, seqs=seqs)
+        read = partial(read_messages, agent_id=agent_id, seqs=seqs, whole=True)
         refused = {int(seq): FilterReason(why) for seq, why in details.get("refused", {}).items()}
         effect = self.think(agent_id, job_id, read, refused=refused)
         return replace(effect, wanted=details.get("wanted", ()), replays=True)
@@ -172,6 +193,7 @@ class MemoryCreation:
         if restored is not None:
             segments = [replace(each, text=restored, restored=True) for each in segments]
         segments = with_tiers(segments, cut.judgements, received, parameters, notes)
+        segments = with_stated(segments, messages)
         cut = replace(cut, segments=segments)
         relations = self._relations(segments, focus, parameters.focus_limit)
         with self.database.agent_snapshot(agent_id) as connection:
@@ -260,6 +282,7 @@ class CreationEffect:
             for place, memory in enumerate(self.memories)
             if taken.issuperset(memory.segment.seqs)
             and locked.stored.issuperset(memory.segment.quoted)
+            and (self.replays or not is_withheld(connection, agent_id, memory.segment.passages))
         ]
         memories = [self.memories[place] for place in kept]
         creation = self.growth.write(connection, memories)

@@ -21,7 +21,7 @@ from memci.domain.memory.passage import details_of, place_of
 from memci.message import Message, corrected_memory
 from memci.queue import mailbox
 from memci.smallmodel.vector_space import Vectors, VectorSpace
-from memci.storage.network import beliefs, links, node_history, nodes, short_term_memories
+from memci.storage.network import beliefs, edits, links, node_history, nodes, short_term_memories
 from memci.storage.network.passes import position
 from memci.storage.search.index import Embedded, index_nodes
 from memci.storage.session import Connection
@@ -216,6 +216,7 @@ def supersede_corrected(
         if node.kind is NodeKind.MEMORY:
             for seq in node.seqs:
                 first.setdefault(seq, node.id)
+    edits.link_corrected(connection, agent_id, first)
     count = 0
     for seq, node_id in first.items():
         message = by_seq.get(seq)

@@ -33,7 +33,7 @@ from memci.queue.lease import current_lease
 from memci.queue.runner import Effect
 from memci.smallmodel.registry import SmallModels
 from memci.storage.agents import parameters_of
-from memci.storage.network import network_editions, passes
+from memci.storage.network import edits, network_editions, passes
 from memci.storage.search.reembedding import StaleTexts, replace_vectors, stale_nodes
 from memci.storage.search.vectors import VectorModel
 from memci.storage.session import Connection, Database, use_edition
@@ -125,6 +125,8 @@ class NetworkRebuild:
             return creation.replay(agent_id, job_id, seqs, details)
         if len(seqs) < len(entry.seqs):
             return None
+        if entry.event is not ReplayEvent.RESTORED:
+            return partial(edits.replay, agent_id=agent_id, entry=entry)
         return MemoryRestoring(database, models, defaults).replay(agent_id, job_id, details)
 
     def _mention(self, connection: Connection, *, agent_id: str, name: str, job_id: UUID) -> None:
@@ -185,6 +187,8 @@ class NetworkRebuild:
             request_rebuild_step(connection, agent_id, edition.number)
             return {"replayed": 0}
         state = EditionState.READY
+        with use_edition(connection):
+            edits.remove_withheld(connection, agent_id)
         if edition.state is EditionState.SWITCHING:
             network_editions.switch_networks(connection, agent_id)
             parameters = parameters_of(connection, agent_id, self.defaults)

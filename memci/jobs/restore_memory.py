@@ -9,7 +9,7 @@ from memci.domain.job import Job, JobKind
 from memci.domain.memory.network_edition import ReplayEvent
 from memci.domain.memory.node import NodeEvent, NodeKind
 from memci.domain.memory.parameters import MemoryParameters
-from memci.domain.memory.passage import Passage, Span, cut_out, passages
+from memci.domain.memory.passage import ALL, Passage, cut_out, passages
 from memci.domain.memory.self_contained_text import worded
 from memci.jobs import network_growth
 from memci.jobs.changed_facts import ChangedFacts
@@ -23,13 +23,12 @@ from memci.smallmodel.registry import SmallModels
 from memci.smallmodel.vector_space import Vectors
 from memci.storage.messages import read_messages
 from memci.storage.network.beliefs import supersede, superseded_telling, unsuperseded
+from memci.storage.network.edits import is_withheld
 from memci.storage.network.network_editions import log_event
 from memci.storage.network.node_history import append_history, forgotten_telling, memory_telling
 from memci.storage.network.passes import position
 from memci.storage.pending_messages import lock_messages
 from memci.storage.session import Connection, Database
-
-_ALL = 2**62
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +44,7 @@ def read_original(
 ) -> OriginalText | None:
     """Read the original text of a memory by its passages; None if a message is missing."""
     seqs = {seq for passage in passages for seq in passage.messages}
-    stored = {each.seq: each for each in read_messages(connection, agent_id, sorted(seqs))}
+    stored = {each.seq: each for each in read_messages(connection, agent_id, seqs, whole=True)}
     return original_text(stored, passages) if stored and stored.keys() == seqs else None
 
 
@@ -66,7 +65,7 @@ def original_text(stored: Mapping[int, Message], passages: Sequence[Passage]) ->
 
 def _cut_out(stored: Mapping[int, Message], passage: Passage) -> OriginalText:
     texts = {seq: stored[seq].text for seq in passage.seqs}
-    cut = cut_out(texts, passage.span or Span(0, _ALL))
+    cut = cut_out(texts, passage.span or ALL)
     parts = [replace(stored[seq], content=part, tool_calls=()) for seq, part in cut.parts.items()]
     question = stored[passage.quoted[0]] if passage.quoted else None
     return OriginalText(worded(cut.text, parts, language_of(cut.text), question), parts)
@@ -136,7 +135,10 @@ class _Effect:
         stored = lock_messages(connection, growth.agent_id, seqs).stored
         # Another job may have restored it meanwhile, as another node of the same messages.
         living = memory_telling(connection, growth.agent_id, seqs, self._span)
-        memories = self.memories if living is None and stored.issuperset(seqs) else []
+        may = living is None and stored.issuperset(seqs)
+        if may and not self.replays:
+            may = not is_withheld(connection, growth.agent_id, passages(seqs, self.payload))
+        memories = self.memories if may else []
         creation = growth.write(connection, memories)
         places = {each.segment: each.id for each in creation.nodes if each.segment is not None}
         self.changed.write(connection, growth.agent_id, places)

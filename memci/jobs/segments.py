@@ -18,6 +18,7 @@ from memci.domain.memory.self_contained_text import question_answered_by, worded
 from memci.domain.pages.tree import Viewer
 from memci.errors import SmallModelAnswerError
 from memci.jobs.index import MessageTexts
+from memci.language.detection import language_of
 from memci.language.names import key_entities
 from memci.message import Message, Role
 from memci.smallmodel.ports import (
@@ -270,8 +271,12 @@ def _cuts(
     conversation: Sequence[Message],
     summary: str,
 ) -> Iterator[_Cut]:
-    cut = models.segmenter.segment(messages, texts.rows_of(messages))
-    _check_cut(messages, cut)
+    stated = messages[0].text.strip() if messages[0].stated else None
+    if stated is None:
+        cut = models.segmenter.segment(messages, texts.rows_of(messages))
+        _check_cut(messages, cut)
+    else:  # a note that stands alone; what a person states is one memory
+        cut = [TopicSegment(stated, (messages[0].seq,), language_of(stated))]
     places = {message.seq: place for place, message in enumerate(conversation)}
     lengths = [solid_length(segment.text) for segment in cut]
     texts_by_seq = {message.seq: message.text for message in messages}

@@ -17,6 +17,7 @@ from memci.reading.reader import Reader
 from memci.reading.understand import Question, restriction_of
 from memci.schemas.reads import ContextRequest, Scope, SearchRequest
 from memci.storage import agents, documents, plans
+from memci.storage.network.edits import withheld_places
 from memci.storage.network.links import focus_nodes
 from memci.storage.pages.page_queries import listed_pages, request_viewer
 from memci.storage.pins import read_pins
@@ -86,7 +87,12 @@ def _search(
     queries = [each.seen_by(viewer) for each in question.queries]
     if state.has_vector_index:
         queries = [replace(each, by_index=True) for each in queries]
-    return [search(connection, agent_id, each, owners, state.lacks) for each in queries]
+    found = [search(connection, agent_id, each, owners, state.lacks) for each in queries]
+    if not state.has_withheld:
+        return found
+    seqs = {seq for each in found for seq in each.message_seqs}
+    withheld = withheld_places(connection, agent_id, seqs)
+    return [each.without(withheld) for each in found]
 
 
 def find_for_context(

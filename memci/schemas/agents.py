@@ -165,6 +165,7 @@ class NodeAnswer(Answer):
     promoted_at: datetime | None = Field(description="When it became a long-term memory")
     superseded_by: int | None = Field(description="The memory that replaces it")
     superseded_at: datetime | None
+    pinned: bool = Field(False, description="It neither fades nor is forgotten")
     created_at: datetime
 
 

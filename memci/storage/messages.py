@@ -4,7 +4,7 @@ The latter are stored under the id of their dead job.
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -13,12 +13,12 @@ from sqlalchemy import Connection, Row
 
 from memci.domain.memory.message_filter import MemoryState
 from memci.language.times.calendar import at_offset
-from memci.message import NOTE_PATH, Message, NewMessage, Role
+from memci.message import NOTE_PATH, Message, NewMessage, Role, shown_text
 
 # The columns for ``to_message``.
 COLUMNS = (
     "seq, id, role, content, said_at, said_offset, name, session_id, user_id, tool_calls,"
-    " tool_call_id, metadata"
+    " tool_call_id, metadata, withheld"
 )
 
 # Notes of an agent to itself (R20), as in ``Message.is_note``.
@@ -29,10 +29,10 @@ _STORED = """
 SELECT id, seq, role, content, name, tool_calls, tool_call_id
 FROM message WHERE agent_id = %s AND id = ANY(%s)
 """
-_LAST = """
-SELECT session_id, user_id FROM message WHERE agent_id = %(agent)s {of_session}
+_LAST = f"""
+SELECT session_id, user_id FROM message WHERE agent_id = %(agent)s {{of_session}} AND NOT {IS_NOTE}
  ORDER BY seq DESC LIMIT 1
-"""
+"""  # noqa: S608 - a constant of this module
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +57,12 @@ def find_stored(connection: Connection, agent_id: str, ids: Sequence[str]) -> di
     return {row.id: Stored(row.seq, tuple(row)[2:]) for row in rows}
 
 
-def to_message(row: Row[Any]) -> Message:
-    """Turn a row with this module's columns into a message."""
-    return Message(
+def to_message(row: Row[Any], *, whole: bool = False) -> Message:
+    """Turn a row with this module's columns into a message.
+
+    ``whole``: with what reads do not show, since it was deleted or corrected.
+    """
+    message = Message(
         seq=row.seq,
         id=row.id,
         role=Role(row.role),
@@ -72,6 +75,9 @@ def to_message(row: Row[Any]) -> Message:
         tool_call_id=row.tool_call_id,
         metadata=row.metadata or {},
     )
+    if whole or not row.withheld:
+        return message
+    return replace(message, content=shown_text(message.text, row.withheld), tool_calls=())
 
 
 def in_session(statement: str, session_id: str | None) -> str:
@@ -80,17 +86,24 @@ def in_session(statement: str, session_id: str | None) -> str:
 
 
 def select_messages(
-    connection: Connection, where: str, values: tuple[Any, ...] | dict[str, Any]
+    connection: Connection,
+    where: str,
+    values: tuple[Any, ...] | dict[str, Any],
+    *,
+    whole: bool = False,
 ) -> list[Message]:
     """Return the messages that meet a condition in SQL, which may end with an order and a limit."""
     statement = f"SELECT {COLUMNS} FROM message WHERE {where}"  # noqa: S608 - constants of ours
-    return [to_message(row) for row in connection.exec_driver_sql(statement, values)]
+    found = connection.exec_driver_sql(statement, values)
+    return [to_message(row, whole=whole) for row in found]
 
 
-def read_messages(connection: Connection, agent_id: str, seqs: Collection[int]) -> list[Message]:
-    """Return the messages that are stored, ascending."""
+def read_messages(
+    connection: Connection, agent_id: str, seqs: Collection[int], *, whole: bool = False
+) -> list[Message]:
+    """Return the messages that are stored, ascending; ``whole``: as in ``to_message``."""
     where = "agent_id = %s AND seq = ANY(%s) ORDER BY seq"
-    return select_messages(connection, where, (agent_id, list(seqs)))
+    return select_messages(connection, where, (agent_id, list(seqs)), whole=whole)
 
 
 def stored_seqs(connection: Connection, agent_id: str, seqs: Collection[int]) -> list[int]:

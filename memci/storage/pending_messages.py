@@ -71,7 +71,8 @@ def handed_messages(
 
     ``only`` these seqs, if given.
     """
-    return select_messages(connection, _HANDED, (agent_id, *seqs, list(remember), only, only))
+    values = (agent_id, *seqs, list(remember), only, only)
+    return select_messages(connection, _HANDED, values, whole=True)
 
 
 def unindexed_messages(

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, Row
 
 from memci.domain.memory.changed_facts import EndedParts, with_notes, without_ended
+from memci.domain.memory.passage import ALL, Places, overlap
 from memci.domain.pages.automatic_pins import bound_to
 from memci.domain.pages.pins import Maker, Pin, PinKind
 from memci.message import Message
@@ -91,14 +92,22 @@ def _messages(
     connection: Connection, agent_id: str, rows: Iterable[Row[Any]]
 ) -> dict[int, Message]:
     seqs = [row.message_seq for row in rows if row.message_seq is not None]
-    found = read_messages(connection, agent_id, seqs) if seqs else []
+    found = read_messages(connection, agent_id, seqs, whole=True) if seqs else []
     return {message.seq: message for message in found}
 
 
 def message_by_id(connection: Connection, agent_id: str, message_id: str) -> Message | None:
     """Return the message of an id, or None."""
-    found = select_messages(connection, "agent_id = %s AND id = %s", (agent_id, message_id))
+    where = "agent_id = %s AND id = %s"
+    found = select_messages(connection, where, (agent_id, message_id), whole=True)
     return found[0] if found else None
+
+
+def unpin_places(connection: Connection, agent_id: str, places: Places) -> None:
+    """Remove the pins of these parts of messages; the detector does not pin them again."""
+    pins = [each for each in read_pins(connection, agent_id).pins if each.message_seq in places]
+    own = {each.number: {each.message_seq or 0: [each.span or ALL]} for each in pins}
+    save_pins(connection, agent_id, (), [n for n in own if overlap(own[n], places)])
 
 
 def save_pins(

@@ -53,6 +53,18 @@ _LOSING = f"""
 SELECT DISTINCT session_id FROM summary JOIN {FIRST_ERASED} ON session_id = erased.session
  WHERE agent_id = %(agent)s AND text <> '' AND through_seq >= erased.first
 """  # noqa: S608 - a constant of this module
+# Summaries with these messages are deleted, and made again from what reads show.
+DROPPED = (
+    f"""
+    DELETE FROM summary USING {FIRST_ERASED}
+     WHERE agent_id = %(agent)s AND session_id = erased.session AND through_seq >= erased.first
+    """,  # noqa: S608 - a constant of ours
+    # The count towards the next summary starts again, too.
+    f"""
+    UPDATE summary SET counted_seq = through_seq, counted_tokens = 0 FROM {FIRST_ERASED}
+     WHERE agent_id = %(agent)s AND session_id = erased.session AND counted_seq >= erased.first
+    """,  # noqa: S608 - a constant of ours
+)
 _OPEN = """
 INSERT INTO summary (agent_id, session_id, user_id) VALUES (%s, %s, '') ON CONFLICT DO NOTHING
 """
@@ -185,6 +197,12 @@ def losing_summaries(
     values = {"agent": agent_id, "seqs": list(seqs)}
     found = connection.exec_driver_sql(_LOSING, values).scalars()
     return [each or None for each in found]
+
+
+def drop_summaries(connection: Connection, agent_id: str, seqs: Collection[int]) -> None:
+    """Delete the summaries with these messages."""
+    for statement in DROPPED:
+        connection.exec_driver_sql(statement, {"agent": agent_id, "seqs": list(seqs)})
 
 
 def _to_summary(row: RowMapping) -> StoredSummary:

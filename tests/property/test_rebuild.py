@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, TypeAlias
@@ -59,6 +60,10 @@ events = (
     | st.tuples(st.just("end"), st.sampled_from(["s1", "s2"]))
     | st.tuples(st.just("use"), st.integers(0, 5))
     | st.tuples(st.just("ask"), st.integers(0, 2))  # to remember a refused message
+    | st.tuples(st.just("add"), PHRASES)
+    | st.tuples(st.just("correct"), st.integers(0, 5), PHRASES)
+    | st.tuples(st.just("delete"), st.integers(0, 5))
+    | st.tuples(st.just("pin"), st.integers(0, 5), st.booleans())
 )
 History: TypeAlias = list[tuple[Any, ...]]
 histories = st.lists(events, min_size=2, max_size=14)
@@ -76,6 +81,10 @@ def apply_history(ada: AgentUnderTest, rebuilding: Rebuilding, history: History)
         "end": partial(end_named_session, ada),
         "use": partial(use_memory, ada),
         "ask": partial(ask_to_remember, ada),
+        "add": partial(add, rebuilding),
+        "correct": partial(correct, ada, rebuilding),
+        "delete": partial(delete, ada, rebuilding),
+        "pin": partial(pin, ada, rebuilding),
     }
     for kind, *arguments in history:
         handlers[kind](*arguments)
@@ -120,9 +129,37 @@ def ask_to_remember(ada: AgentUnderTest, which: int) -> None:
         ada.create(ada.job(seq, seq, {"seqs": [seq], "wanted": [seq]}))
 
 
+def add(rebuilding: Rebuilding, text: str) -> None:
+    rebuilding.add(text)
+    rebuilding.run()
+
+
+def correct(ada: AgentUnderTest, rebuilding: Rebuilding, which: int, text: str) -> None:
+    for memory in ada.nodes("memory")[which : which + 1]:
+        rebuilding.edit(memory.id, text=text)
+        rebuilding.run()
+
+
+def delete(ada: AgentUnderTest, rebuilding: Rebuilding, which: int) -> None:
+    """Delete a memory; the last ones are forgotten ones."""
+    gone = ada.rows(
+        "SELECT node_id AS id FROM trail WHERE agent_id = %s AND event = 'forgotten' ORDER BY id"
+    )
+    for memory in [*ada.nodes("memory"), *gone][which : which + 1]:
+        with suppress(ConflictError):  # an entity
+            rebuilding.delete(memory.id)
+    rebuilding.run()
+
+
+def pin(ada: AgentUnderTest, rebuilding: Rebuilding, which: int, pinned: bool) -> None:
+    for memory in ada.nodes("memory")[which : which + 1]:
+        rebuilding.edit(memory.id, pinned=pinned)
+
+
 def mention(ada: AgentUnderTest, rebuilding: Rebuilding, name: str) -> None:
     if ada.lane().message_seq:
-        rebuilding.mention(name)
+        with suppress(ConflictError):  # all slots are taken by pinned memories
+            rebuilding.mention(name)
 
 
 def restore(ada: AgentUnderTest, rebuilding: Rebuilding, which: int) -> None:
@@ -202,7 +239,7 @@ def beliefs(ada: AgentUnderTest) -> tuple[list[object], ...]:
     return (
         [
             (node.content, node.tier, node.expires_at, node.promoted_at, node.compared, node.worth,
-             node.message_seqs, node.superseded_at,
+             node.pinned, node.message_seqs, node.superseded_at,
              node.superseded_by and texts.get(node.superseded_by, "forgotten"))
             for node in memories
         ],

@@ -7,14 +7,16 @@ from dataclasses import replace
 from typing import Any, Protocol
 from uuid import UUID
 
-from memci.commands import network_changes, rebuild
+from memci.commands import edit_memories, network_changes, rebuild
 from memci.domain.job import Job, JobKind
 from memci.domain.memory.network_edition import Comparison, compare
 from memci.jobs.consolidate import Consolidation
 from memci.jobs.rebuild import NetworkRebuild
 from memci.jobs.restore_memory import MemoryRestoring
+from memci.queue.intake import Intake
 from memci.queue.lease import Lease
 from memci.queue.runner import Effect
+from memci.schemas.memories import AddRequest, EditAnswer, NewMemory, NumberedEdit
 from memci.schemas.network_editions import EditionAnswer
 from memci.storage.reading.network_history import compared_network
 from memci.storage.session import use_edition
@@ -69,6 +71,18 @@ class Rebuilding:
             self.ada.database, self._wakeups, self.ada.agent_id, name, self.ada.parameters
         )
         return [point.name for point in answer.focus]
+
+    def add(self, *texts: str) -> None:
+        request = AddRequest(memories=tuple(NewMemory(text=text) for text in texts))
+        intake = Intake(self.ada.database, self._wakeups)
+        edit_memories.add(intake, self.ada.agent_id, request, None)
+
+    def edit(self, node_id: int, **change: Any) -> EditAnswer:
+        changes = [NumberedEdit(node_id=node_id, **change)]
+        return edit_memories.edit(self.ada.database, self._wakeups, self.ada.agent_id, changes)
+
+    def delete(self, *node_ids: int) -> None:
+        edit_memories.delete(self.ada.database, self._wakeups, self.ada.agent_id, node_ids)
 
     # Work of the lane.
 

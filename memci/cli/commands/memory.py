@@ -1,19 +1,115 @@
-"""``memci memory``: restore, focus, compress, consolidate, history."""
+"""``memci memory``: add, correct, pin, delete, restore, focus, compress, consolidate, history."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from memci.cli.connection import agent_of, why_still
-from memci.cli.options import AgentOption, AsOfOption, TimeoutOption, WaitOption
-from memci.cli.output import print_answer, print_list, shortened
+from memci.cli.options import AgentOption, AsOfOption, TimeoutOption, WaitOption, id_option
+from memci.cli.output import counted, print_answer, print_list, shortened
 from memci.domain.job import JobState
+from memci.domain.memory.node import NodeType
 from memci.errors import MemciError
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
+    from memci.client import Agent
+    from memci.client.keyword_arguments import EditOptions
     from memci.schemas.agents import JobAnswer
+
+
+MemoryId = Annotated[int, typer.Argument(metavar="ID", min=1, help="The memory.")]
+MemoryIds = Annotated[list[int], typer.Argument(metavar="ID...", min=1, help="The memories.")]
+TextArgument = Annotated[str, typer.Argument(help="One fact, in words that stand alone.")]
+TypeOption = Annotated[NodeType | None, typer.Option("--type", help="Type of the memory.")]
+WorthOption = Annotated[
+    float | None, typer.Option(min=0, max=10, help="How much the memory matters.")
+]
+FadesOption = Annotated[bool, typer.Option("--fades", help="Do not pin it: it fades as others.")]
+
+
+def add(
+    *,
+    text: TextArgument,
+    agent: AgentOption,
+    node_type: TypeOption = None,
+    worth: WorthOption = None,
+    fades: FadesOption = False,
+    session: Annotated[str | None, id_option(help="Session of the memory.")] = None,
+    user: Annotated[str | None, id_option(help="Whose memory it is (default: all users').")] = None,
+    wait: WaitOption = False,
+    timeout: TimeoutOption = 60.0,
+) -> None:
+    """Remember one fact as it is, without a conversation. It is pinned."""
+    with agent_of(agent) as memory:
+        answer = memory.add_memory(
+            text, **_set(node_type, worth, fades), session_id=session, user_id=user
+        )
+        jobs = [answer.job_id] if answer.job_id else []
+        made = _made(memory, jobs, timeout) if wait else ""
+    print_answer(answer, made or f"stored as message {answer.message_ids[0]}; search finds it")
+
+
+def correct(
+    *,
+    node: MemoryId,
+    text: TextArgument,
+    agent: AgentOption,
+    node_type: TypeOption = None,
+    worth: WorthOption = None,
+    fades: FadesOption = False,
+    wait: WaitOption = False,
+    timeout: TimeoutOption = 60.0,
+) -> None:
+    """Replace the text of a memory, which becomes another, pinned memory."""
+    with agent_of(agent) as memory:
+        answer = memory.correct_memory(node, text, **_set(node_type, worth, fades))
+        made = _made(memory, answer.job_ids, timeout) if wait else ""
+    print_answer(answer, f"memory {node} is corrected" + (made and f": {made}"))
+
+
+def pin(*, nodes: MemoryIds, agent: AgentOption) -> None:
+    """Pin memories: they neither fade nor are forgotten."""
+    _pin(agent, nodes, pinned=True)
+
+
+def unpin(*, nodes: MemoryIds, agent: AgentOption) -> None:
+    """Unpin memories: they fade as others."""
+    _pin(agent, nodes, pinned=False)
+
+
+def delete(*, nodes: MemoryIds, agent: AgentOption) -> None:
+    """Delete memories. Their messages stay, but reads do not show what they told."""
+    with agent_of(agent) as memory:
+        answer = memory.delete_memories(nodes)
+    print_answer(answer, f"deleted {counted(len(answer.deleted), 'memory', 'memories')}")
+
+
+def _pin(agent: str, nodes: list[int], *, pinned: bool) -> None:
+    with agent_of(agent) as memory:
+        answer = memory.edit_memories([{"node_id": node, "pinned": pinned} for node in nodes])
+    done = counted(len(answer.edited), "memory", "memories")
+    print_answer(answer, f"{'pinned' if pinned else 'unpinned'} {done}")
+
+
+def _set(node_type: NodeType | None, worth: float | None, fades: bool) -> EditOptions:  # noqa: FBT001
+    named = {"type": node_type, "worth": worth, "pinned": False if fades else None}
+    given: Any = {name: value for name, value in named.items() if value is not None}
+    return cast("EditOptions", given)
+
+
+def _made(memory: Agent, job_ids: list[UUID], timeout_s: float) -> str:
+    """Wait for jobs; return the memories that they made."""
+    if still := why_still(memory):
+        raise MemciError(f"stored, but not waiting: {still}")
+    jobs = [memory.wait(each, timeout_s=timeout_s) for each in job_ids]
+    if not any((job.result or {}).get("memories") for job in jobs):
+        return "no memory was made: its message is erased, or no slot is free"
+    results: list[dict[str, Any]] = [job.result or {} for job in jobs]
+    return f"memory {max(node for each in results for node in each.get('nodes', ()))}"
 
 
 def restore(

@@ -11,7 +11,15 @@ import typer
 from memci import errors
 from memci.cli import output
 from memci.cli.connection import agent_of
-from memci.cli.options import AgentOption, CursorOption, LimitOption
+from memci.cli.options import (
+    AgentOption,
+    CursorOption,
+    LimitOption,
+    SinceOption,
+    UntilOption,
+    UserOption,
+    id_option,
+)
 from memci.domain.memory.node import NodeKind, NodeType
 
 if TYPE_CHECKING:
@@ -29,6 +37,14 @@ def nodes(  # noqa: PLR0913 - each is an argument or option of the command
     agent: AgentOption,
     kind: Annotated[NodeKind | None, typer.Option(help="Only this kind.")] = None,
     node_type: Annotated[NodeType | None, typer.Option("--type", help="Only this type.")] = None,
+    pinned: Annotated[
+        bool | None, typer.Option("--pinned/--unpinned", help="Only pinned ones, or only others.")
+    ] = None,
+    text: Annotated[str | None, typer.Option(help="Words that all are in the text.")] = None,
+    session: Annotated[str | None, id_option(help="Only those of this session.")] = None,
+    user: UserOption = None,
+    since: SinceOption = None,
+    until: UntilOption = None,
     limit: LimitOption = 100,
     cursor: CursorOption = None,
     graph: Annotated[
@@ -64,6 +80,8 @@ def nodes(  # noqa: PLR0913 - each is an argument or option of the command
             return
         options: dict[str, Any] = {"limit": limit, "cursor": cursor}
         options |= {"kind": kind and kind.value, "type": node_type and node_type.value}
+        options |= {"pinned": pinned, "text": text, "session_id": session, "user_id": user}
+        options |= {"since": since, "until": until}
         listed = memory.nodes(**options)
     rows = (
         {
@@ -97,6 +115,8 @@ def _tier(node: NodeAnswer) -> str:
     """Return the tier of a memory, and the id of the memory that superseded it."""
     if node.kind == "entity":
         return ""
+    if node.pinned:
+        return "pinned"
     return node.tier if node.superseded_by is None else f"{node.tier}, now {node.superseded_by}"
 
 

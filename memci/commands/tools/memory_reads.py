@@ -8,7 +8,7 @@ from typing import Any
 from memci.broker.names import ReadUse
 from memci.broker.read_calls import Reads
 from memci.broker.wakeup import Wakeups
-from memci.commands import erase
+from memci.commands import edit_memories, erase
 from memci.commands.erase import ErasureSelection
 from memci.commands.pages.perform import PageCommands, ToolRequest
 from memci.commands.pages.workspace import OperationContext
@@ -17,6 +17,7 @@ from memci.domain.memory.recall import Miss, forgotten_entry, miss_entry
 from memci.domain.pages.page import Page
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.tree import Viewer
+from memci.errors import NotFoundError
 from memci.language.detection import Language, language_of
 from memci.language.times.calendar import at_offset
 from memci.schemas.base import Answer
@@ -26,7 +27,8 @@ from memci.schemas.tools.memory import FilterMemory, Found, FoundList, Summarise
 from memci.storage.agents import snapshot_of
 from memci.storage.pages.texts import open_note_texts, shown_messages
 from memci.storage.reading.messages import filtered_messages, latest_seqs
-from memci.storage.reading.nodes import filtered_memories
+from memci.storage.reading.nodes import filtered_memories, read_node
+from memci.storage.reading.recall import seen
 from memci.storage.reading.snapshot_state import progress
 from memci.storage.search.find import Restriction
 from memci.storage.session import Connection
@@ -257,6 +259,8 @@ class MemoryTools:
                 return found_from_search(SearchAnswer.model_validate(answer))
             case shapes.Summarise() as request:
                 return self._summarise(caller, request)
+            case shapes.Forget(memory=memory):
+                return self._forget(caller, memory)
             case shapes.Erase() as request:
                 return self._erase(caller, request)
             case _:
@@ -275,6 +279,18 @@ class MemoryTools:
         answer = self.reads.call("summarise", caller.agent_id, body)
         note = _PARTIAL if summary.is_partial else None
         return shapes.Summary.model_validate(answer).model_copy(update={"note": note})
+
+    def _forget(self, caller: Caller, memory: int) -> shapes.Forgot:
+        with snapshot_of(self.pages.database, caller.agent_id) as connection:
+            caller.check_visible(connection)
+            sight = Restriction(session_id=caller.session_id, user_id=caller.user_id)
+            lives = read_node(connection, caller.agent_id, memory) is not None
+            if not lives or not seen(connection, caller.agent_id, [memory], sight):
+                raise NotFoundError(
+                    f"there is no memory {memory}: search or recall tells their numbers"
+                )
+        edit_memories.delete(self.pages.database, self.wakeups, caller.agent_id, [memory])
+        return shapes.Forgot(memory=memory)
 
     def _erase(self, caller: Caller, request: shapes.Erase) -> shapes.Erased:
         with snapshot_of(self.pages.database, caller.agent_id) as connection:

@@ -66,6 +66,7 @@ class ScannedNode:
     kind: NodeKind
     length: int
     original_length: int
+    pinned: bool = False
 
 
 # Of each node: the strengths of its links to living nodes, by target.
@@ -93,6 +94,8 @@ def scan(
 
 def judge(node: ScannedNode, node_importance: float, parameters: MemoryParameters) -> Verdict:
     """Return the verdict on a node that is no focus point (M12.4 to M12.6)."""
+    if node.pinned:
+        return Unchanged()
     if node_importance == 0:
         return Forgotten(Forgetting.NO_IMPORTANCE)
     if node.kind is NodeKind.ENTITY or node_importance >= 1:

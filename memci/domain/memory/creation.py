@@ -73,6 +73,7 @@ class AnnotatedSegment:
     quoted: tuple[int, ...] = ()  # messages before ``seqs`` that the text quotes
     passages: tuple[Passage, ...] = ()  # its parts of messages
     restored: bool = False  # from old messages (M24)
+    pinned: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +95,7 @@ class NewNode:
     said_at: datetime | None = None
     tier: NodeTier = NodeTier.LONG
     expires_at: datetime | None = None
+    pinned: bool = False
     segment: int | None = None
 
 
@@ -296,6 +298,7 @@ def _memory(node_id: int, index: int, segment: AnnotatedSegment) -> NewNode:
         said_at=segment.said_at,
         tier=segment.tier,
         expires_at=segment.expires_at,
+        pinned=segment.pinned,
         segment=index,
     )
 

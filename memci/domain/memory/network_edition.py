@@ -23,6 +23,9 @@ class ReplayEvent(StrEnum):
     MENTIONED = "mentioned"  # an entity was brought into the focus
     RESTORED = "restored"  # a forgotten memory was restored
     CONSOLIDATED = "consolidated"  # similar memories were merged, and short terms ended
+    EDITED = "edited"  # a person pinned a memory, or set its type or worth
+    CORRECTED = "corrected"  # a person removed a memory: a note with another text is made into one
+    DELETED = "deleted"  # a person removed a memory
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,8 @@ class RemovalReason(StrEnum):
     RESTORED = "restored"  # forgotten, then restored as another node
     MERGED = "merged"  # into another node (R5)
     ERASED = "erased"  # with its messages
+    CORRECTED = "corrected"  # a person replaced it by another memory
+    DELETED = "deleted"  # by a person; its messages stay
     SWITCHED = "switched"  # a rebuilt network replaced its network
 
 
@@ -56,6 +58,9 @@ class NodeEvent(StrEnum):
     SETTLED = "settled"  # its short term ended without a promotion
     SUPERSEDED = "superseded"  # by: the newer memory
     USED = "used"  # receipts, times
+    EDITED = "edited"  # pinned, type, worth: those that a person set
+    CORRECTED = "corrected"  # by: seq of the message with the text that replaces it
+    DELETED = "deleted"
     ERASED = "erased"
 
 
@@ -64,6 +69,7 @@ class VersionReason(StrEnum):
 
     MERGED = "merged"
     SUPERSEDED = "superseded"
+    CORRECTED = "corrected"  # replaced by itself until the memory with the new text is made
 
 
 LOCKED = 1.0  # strength of every link at a focus point (M10)

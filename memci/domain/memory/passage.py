@@ -4,9 +4,9 @@ Counted in non-blank characters: segments keep only these, in order (M3).
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeAlias
 
 _SOLID = re.compile(r"\S+")
 # Long blanks have no meaning, and a memory would consist of them.
@@ -125,6 +125,47 @@ class Passage:
     def written(self) -> dict[str, Any]:
         """Return the passage as numbers."""
         return {"seqs": self.messages, "span": self.span, "quoted": self.quoted}
+
+
+# [start, stop) in the characters of a message.
+Place: TypeAlias = tuple[int, int]
+Places: TypeAlias = Mapping[int, Sequence[Place]]  # by the message's seq
+ALL = Span(0, 2**62)  # of a passage without a span
+
+
+def places_of(texts: Mapping[int, str], made_of: Iterable[Passage]) -> dict[int, list[Place]]:
+    """Return where memories' texts stand in their messages, given as texts by seq.
+
+    A passage of which a message is missing has no place.
+    """
+    found: dict[int, list[Place]] = {}
+    for passage in made_of:
+        if texts.keys() >= set(passage.seqs):
+            own = {seq: texts[seq] for seq in passage.seqs}
+            for seq, place in cut_out(own, passage.span or ALL).places.items():
+                found.setdefault(seq, []).append(place)
+    return found
+
+
+def overlap(some: Places, others: Places) -> bool:
+    """Return True if a part of a message is in both."""
+    return any(
+        one[0] < other[1] and other[0] < one[1]
+        for seq in some.keys() & others.keys()
+        for one in some[seq]
+        for other in others[seq]
+    )
+
+
+def joined(places: Iterable[Place]) -> list[Place]:
+    """Return the same places, ascending and apart."""
+    found: list[Place] = []
+    for start, stop in sorted(places):
+        if found and start <= found[-1][1]:
+            found[-1] = found[-1][0], max(stop, found[-1][1])
+        else:
+            found.append((start, stop))
+    return found
 
 
 def passages(messages: Iterable[int], details: Mapping[str, Any]) -> tuple[Passage, ...]:

@@ -3,15 +3,27 @@
 from datetime import UTC, datetime
 from typing import Annotated, Literal, TypeAlias
 
-from fastapi import Path, Query
+from fastapi import Depends, Path, Query
+from pydantic import Field
 
-from memci.commands import network_changes, rebuild
+from memci.commands import edit_memories, network_changes, rebuild
 from memci.http.documentation import CONFLICT
-from memci.http.request import AgentId, AsOf, Call, NodeId, Page, ThingId
+from memci.http.request import (
+    AgentId,
+    AsOf,
+    Call,
+    IdempotencyKey,
+    NodeId,
+    Page,
+    SessionId,
+    ThingId,
+)
 from memci.http.routing import Routes
-from memci.schemas import network_editions
+from memci.reading.lists.memory_listings import NodeFilters
+from memci.schemas import memories, network_editions
 from memci.schemas.agents import FocusList, LinkList, NodeAnswer, NodeList, ReceiptAnswer, TrailList
-from memci.schemas.base import ForeignId
+from memci.schemas.base import ForeignId, Instant, Until
+from memci.schemas.base import Query as TextQuery
 from memci.schemas.network import FadingAnswer, NetworkAnswer, PassList
 from memci.schemas.sessions import ConsolidateAnswer, HistoryAnswer, SessionEndAnswer, SessionList
 
@@ -19,20 +31,85 @@ routes = Routes("network")
 NodeType: TypeAlias = Literal["episodic", "semantic", "procedural"]
 
 
-@routes.read.get("/agents/{agent}/nodes")
-def list_nodes(
-    agent: AgentId,
-    call: Call,
-    page: Page,
+async def _filters(  # noqa: PLR0913 - each is a parameter of the path
+    *,
     kind: Annotated[Literal["memory", "entity"] | None, Query()] = None,
     node_type: Annotated[NodeType | None, Query(alias="type")] = None,
     tier: Annotated[Literal["short", "long"] | None, Query()] = None,
+    pinned: Annotated[bool | None, Query()] = None,
+    text: Annotated[TextQuery | None, Query(description="Words that all are in its text")] = None,
+    session_id: SessionId = None,
+    user_id: Annotated[ForeignId | None, Query()] = None,
+    since: Annotated[Instant | None, Query(description="Said since then")] = None,
+    until: Annotated[Until | None, Query(description="Said before then")] = None,
     as_of: AsOf = None,
+) -> NodeFilters:
+    return NodeFilters(
+        kind=kind, type=node_type, tier=tier, pinned=pinned, text=text, session_id=session_id,
+        user_id=user_id, since=since, until=until, as_of=as_of,
+    )  # fmt: skip
+
+
+@routes.read.get("/agents/{agent}/nodes")
+def list_nodes(
+    agent: AgentId, call: Call, page: Page, filters: Annotated[NodeFilters, Depends(_filters)]
 ) -> NodeList:
     """List nodes by id; as of a time, the living memories that held then."""
-    return call.runtime.listings.nodes(
-        agent, kind=kind, type=node_type, tier=tier, as_of=as_of, **page
-    )
+    return call.runtime.listings.nodes(agent, filters, **page)
+
+
+@routes.write.post("/agents/{agent}/nodes", status_code=202, responses=CONFLICT)
+def add_memories(
+    agent: AgentId, body: memories.AddRequest, call: Call, idempotency_key: IdempotencyKey = None
+) -> memories.AddAnswer:
+    """Remember facts without a conversation: a job makes one memory of each text.
+
+    Search finds the texts at once. They are pinned, so they do not fade.
+    """
+    return edit_memories.add(call.runtime.intake, agent, body, idempotency_key)
+
+
+@routes.write.patch("/agents/{agent}/nodes", responses=CONFLICT)
+def edit_nodes(agent: AgentId, body: memories.EditRequest, call: Call) -> memories.EditAnswer:
+    """Correct or pin several memories, all or none; see the path of one."""
+    runtime = call.runtime
+    return edit_memories.edit(runtime.database, runtime.wakeups, agent, body.memories)
+
+
+@routes.write.patch("/agents/{agent}/nodes/{node_id}", responses=CONFLICT)
+def edit_node(
+    agent: AgentId, node_id: NodeId, body: memories.MemoryEdit, call: Call
+) -> memories.EditAnswer:
+    """Correct a memory with a new `text`, pin or unpin it, or set its type or worth.
+
+    A corrected memory is removed at once, and reads no longer show what it told, in its messages
+    neither. The new text becomes a memory with another id, which is pinned.
+    """
+    runtime = call.runtime
+    change = memories.NumberedEdit.model_construct(node_id=node_id, **dict(body))
+    return edit_memories.edit(runtime.database, runtime.wakeups, agent, [change])
+
+
+@routes.write.delete("/agents/{agent}/nodes", responses=CONFLICT)
+def delete_nodes(
+    agent: AgentId,
+    call: Call,
+    ids: Annotated[
+        list[Annotated[int, Field(ge=0, le=2**63 - 1)]],
+        Query(alias="id", min_length=1, max_length=memories.MOST_EDITS, description="A memory"),
+    ],
+) -> memories.DeleteAnswer:
+    """Delete several memories, all or none: `?id=3&id=7`; see the path of one."""
+    return edit_memories.delete(call.runtime.database, call.runtime.wakeups, agent, ids)
+
+
+@routes.write.delete("/agents/{agent}/nodes/{node_id}", responses=CONFLICT)
+def delete_node(agent: AgentId, node_id: NodeId, call: Call) -> memories.DeleteAnswer:
+    """Delete a memory; deleting it again changes nothing.
+
+    Its messages stay stored, but reads do not show what it told. To remove them, erase them.
+    """
+    return edit_memories.delete(call.runtime.database, call.runtime.wakeups, agent, [node_id])
 
 
 @routes.read.get("/agents/{agent}/nodes/{node_id}")

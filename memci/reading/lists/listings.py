@@ -222,4 +222,4 @@ def tail_of(
     """Return the last messages of a session (None: of all), ascending; none for no agent."""
     with database.agent_snapshot(agent_id) as connection:
         seqs = latest_seqs(connection, agent_id, session_id=session_id, user_id=None, most=most)
-        return read_messages(connection, agent_id, seqs)
+        return read_messages(connection, agent_id, seqs, whole=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 from memci.api_keys import is_for
 from memci.domain.documents import collection_owner
@@ -54,26 +54,36 @@ from memci.storage.sessions import list_sessions
 from memci.storage.summaries import list_summaries
 
 
+class NodeFilters(TypedDict):
+    """Which nodes to list; None: all. ``as_of``: memories that held then."""
+
+    kind: str | None
+    type: str | None
+    tier: str | None
+    pinned: bool | None
+    text: str | None  # words that the text contains, in any order
+    session_id: str | None
+    user_id: str | None
+    since: datetime | None  # when it was said
+    until: datetime | None
+    as_of: datetime | None
+
+
 class MemoryListings(cursors.Listing):
     """Lists the network, the sessions and summaries of one agent, and documents."""
 
     def nodes(
         self,
         agent_id: str,
+        filters: NodeFilters,
         *,
-        kind: str | None,
-        type: str | None,  # noqa: A002 - the word of the surface
-        tier: str | None = None,
-        as_of: datetime | None = None,
         cursor: str | None,
         limit: int,
     ) -> NodeList:
-        """List living nodes by id, of one kind, type and tier or of all.
-
-        ``as_of``: memories of messages up to then that were not superseded yet.
-        """
+        """List living nodes by id."""
         (after,) = cursors.place_after(cursor)
-        asked = {"kind": kind, "type": type, "tier": tier, "as_of": as_of}
+        asked: dict[str, object] = {**filters}
+        asked["words"] = (filters["text"] or "").lower().split() or None
         with snapshot_of(self.database, agent_id) as connection:
             rows = list_nodes(connection, agent_id, asked, after=after, limit=limit + 1)
         page, following = cursors.page_of(rows, limit, lambda row: row["id"])

@@ -55,6 +55,12 @@ class Update(base.Request):
     text: NoteText
 
 
+class Forget(base.Request):
+    """Delete a memory that is wrong or not wanted. What it told is no longer found."""
+
+    memory: Annotated[MemoryNumber, Field(description="Its number, as found")]
+
+
 class Erase(base.Request):
     """Delete messages and all that was remembered of them, for good. There is no undo.
 
@@ -146,6 +152,12 @@ class Noted(base.WithoutNulls):
 
     message: str = Field(description="Id of the message that holds it")
     corrects: int | None = Field(None, description="The memory that it takes the place of")
+
+
+class Forgot(base.WithoutNulls):
+    """A deleted memory."""
+
+    memory: int
 
 
 class Erased(base.WithoutNulls):

@@ -111,6 +111,7 @@ TOOLS: tuple[Tool, ...] = (
     Tool(page_tools.CreateSegment, pages.PageChange, for_agents=False, begins=True),
     Tool(memory.Remember, memory.Noted, About.MEMORY, begins=True),
     Tool(memory.Update, memory.Noted, About.MEMORY),
+    Tool(memory.Forget, memory.Forgot, About.MEMORY, in_code=False, destroys=True),
     Tool(memory.Erase, memory.Erased, About.MEMORY, in_code=False, destroys=True),
     Tool(memory.Recall, memory.FoundList, About.MEMORY, changes=False),
     Tool(memory.Search, memory.FoundList, About.MEMORY, changes=False),

@@ -18,7 +18,7 @@ from sqlalchemy.types import TypeEngine
 from memci.domain.memory.compression_scan import Forgetting
 from memci.domain.memory.message_filter import FilterReason
 from memci.domain.memory.network_edition import ReplayEvent
-from memci.domain.memory.node import NodeEvent, NodeKind, NodeTier, Promotion
+from memci.domain.memory.node import NodeEvent, NodeKind, NodeTier, NodeType, Promotion
 from memci.domain.pages.page import SYSTEM, USER, PageKind
 from memci.domain.strict_json import NotStrictError, decode
 from memci.errors import InvalidInputError
@@ -117,6 +117,11 @@ _Settled = Lax[tuple[list[Seq], list[Seq], Lax[Promotion] | None]]
 _EntityName = Annotated[Name, archive_values.must(lambda name: bool(Entity.named(name).key))]
 # JSON writes the seqs as text.
 _Refused = dict[Annotated[str, Field(pattern="^[0-9]+$")], Lax[FilterReason]]
+_SET: dict[str, Any] = {
+    "pinned": (bool | None, None),
+    "type": (Lax[NodeType] | None, None),
+    "worth": (archive_values.Worth | None, None),
+}
 _NODE_EVENTS: Mapping[NodeEvent, type[BaseModel]] = {
     NodeEvent.CREATED: _details(
         {"messages": list[Seq]},
@@ -133,6 +138,9 @@ _NODE_EVENTS: Mapping[NodeEvent, type[BaseModel]] = {
     NodeEvent.SETTLED: _details(),
     NodeEvent.SUPERSEDED: _details({"by": Seq}),
     NodeEvent.USED: _details({"receipts": list[Uuid]}, times=Seq),
+    NodeEvent.EDITED: _details(**{name: kind for name, (kind, _) in _SET.items()}),
+    NodeEvent.CORRECTED: _details({"by": Seq}),
+    NodeEvent.DELETED: _details(),
     NodeEvent.ERASED: _details(),
 }
 _REPLAY_EVENTS: Mapping[ReplayEvent, type[BaseModel]] = {
@@ -141,6 +149,9 @@ _REPLAY_EVENTS: Mapping[ReplayEvent, type[BaseModel]] = {
     ReplayEvent.MENTIONED: _details({"entity": _EntityName}),
     ReplayEvent.RESTORED: _details({"node": Seq, "seqs": list[Seq]}),
     ReplayEvent.CONSOLIDATED: _details({"at": Instant, "settled": list[_Settled], "groups": Seq}),
+    ReplayEvent.EDITED: _details({"set": create_model("Set", **_SET)}),
+    ReplayEvent.CORRECTED: _details({"by": Seq}),
+    ReplayEvent.DELETED: _details(),
 }
 
 

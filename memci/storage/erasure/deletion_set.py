@@ -34,6 +34,15 @@ SELECT t.node_id, bool_or(t.id > coalesce((
    AND NOT EXISTS (SELECT FROM node n WHERE n.agent_id = t.agent_id AND n.id = t.node_id)
  GROUP BY t.node_id ORDER BY t.node_id
 """
+_CORRECTIONS = """
+SELECT m.seq FROM trail t
+  JOIN trail c ON c.agent_id = t.agent_id AND c.node_id = t.node_id AND c.event = 'corrected'
+  JOIN message m ON m.agent_id = t.agent_id AND m.seq = (c.details->>'by')::bigint
+ WHERE t.agent_id = %(agent)s AND t.event = 'created'
+   AND jsonb_typeof(t.details->'messages') = 'array'
+   AND EXISTS (SELECT FROM jsonb_array_elements(t.details->'messages') AS origin(seq)
+                WHERE seq::bigint = ANY(%(seqs)s::bigint[]))
+"""
 # An entity that was made of no message is its agent's own and stays.
 _ENTITIES = """
 SELECT e.id, e.entity_key FROM node e
@@ -128,6 +137,7 @@ def find_deletions(
     page_indexes: Collection[str] = (),
 ) -> DeletionSet:
     """Return everything to erase with these messages and pages; writes nothing."""
+    seqs = _with_corrections(connection, agent_id, seqs)
     memories, repeated = _memories(connection, agent_id, seqs)
     nodes = sorted(memories)
     values = {"agent": agent_id, "seqs": list(seqs), "nodes": nodes}
@@ -147,6 +157,19 @@ def find_deletions(
         named_by=named_by,
         pages=find_deleted_pages(connection, agent_id, seqs, page_indexes),
     )
+
+
+def _with_corrections(connection: Connection, agent_id: str, seqs: Sequence[int]) -> Sequence[int]:
+    """Return the messages with the notes that correct memories of them, and so on."""
+    found, more = set(seqs), list(seqs)
+    while more:
+        values = {"agent": agent_id, "seqs": more}
+        more = [
+            seq for seq in connection.exec_driver_sql(_CORRECTIONS, values).scalars()
+            if seq not in found
+        ]  # fmt: skip
+        found.update(more)
+    return sorted(found)
 
 
 def _memories(
@@ -181,7 +204,7 @@ def _naming_messages(
     named_by: dict[int, int] = {}
     for some in batches(entities_at, _AT_ONCE):
         unsure = [seq for seq in some if not entities_at[seq] <= named_by.keys()]
-        for message in reversed(read_messages(connection, values["agent"], unsure)):
+        for message in reversed(read_messages(connection, values["agent"], unsure, whole=True)):
             for each in entities_at[message.seq] - named_by.keys():
                 if names_entity(message.searched, entities[each]):
                     named_by[each] = message.seq
@@ -204,7 +227,7 @@ def _mentioned_names(
     for some in batches(seqs, _AT_ONCE):
         if not open_keys:
             break
-        for message in read_messages(connection, agent_id, some):
+        for message in read_messages(connection, agent_id, some, whole=True):
             named = {key for key in open_keys if names_entity(message.searched, key)}
             erased, open_keys = erased | named, open_keys - named
     return sorted(name for name, key in keys.items() if key in erased)

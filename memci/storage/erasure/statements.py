@@ -28,7 +28,7 @@ from sqlalchemy import Column, Table
 from sqlalchemy.dialects.postgresql import ARRAY
 
 from memci.storage.schema import metadata
-from memci.storage.summaries import FIRST_ERASED
+from memci.storage.summaries import DROPPED
 
 # The values of erased rows, and their type, by the column that identifies the rows.
 _ERASED_KEYS = {
@@ -101,7 +101,8 @@ _BEFORE_DELETION: Mapping[str, tuple[str, ...]] = {
            AND seqs && (%(seqs)s::bigint[] || %(repeated)s::bigint[])
         """,
         """
-        DELETE FROM replay_log WHERE agent_id = %(agent)s AND event = 'restored'
+        DELETE FROM replay_log WHERE agent_id = %(agent)s
+           AND event IN ('restored', 'edited', 'corrected', 'deleted')
            AND seqs && (%(seqs)s::bigint[] || %(repeated)s::bigint[])
         """,
         """
@@ -158,16 +159,7 @@ _BEFORE_DELETION: Mapping[str, tuple[str, ...]] = {
     ),
     "session_end": (_OF_NO_MESSAGE.format(table="session_end"),),
     "summary": (
-        # Summaries with erased messages are deleted, and made again from the remaining ones.
-        f"""
-        DELETE FROM summary USING {FIRST_ERASED}
-         WHERE agent_id = %(agent)s AND session_id = erased.session AND through_seq >= erased.first
-        """,  # noqa: S608 - a constant of ours
-        # The count towards the next summary starts again, too.
-        f"""
-        UPDATE summary SET counted_seq = through_seq, counted_tokens = 0 FROM {FIRST_ERASED}
-         WHERE agent_id = %(agent)s AND session_id = erased.session AND counted_seq >= erased.first
-        """,  # noqa: S608 - a constant of ours
+        *DROPPED,
         _OF_NO_MESSAGE.format(table="summary"),
     ),
     "receipt": (

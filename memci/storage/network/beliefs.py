@@ -23,6 +23,7 @@ SELECT id, content, language, said_at, user_id, message_seqs, superseded_by FROM
 """
 # What is worth less tells no fact that could end.
 LEAST_WORTH = 5.0
+_IS_PINNED = "SELECT pinned FROM node WHERE agent_id = %s AND id = %s"
 _ADD = """
 INSERT INTO ended_fact (agent_id, node_id, replaced_by, told_by, seqs, parts, until)
 VALUES (%s, %s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING
@@ -68,7 +69,12 @@ class EndedPart(NamedTuple):
 
 
 def end(connection: Connection, agent_id: str, part: EndedPart, *, whole: bool) -> int:
-    """Note what ended; ``whole``: the memory is superseded. Return how many are so by that."""
+    """Note what ended; ``whole``: the memory is superseded. Return how many are so by that.
+
+    Of a pinned memory nothing ends.
+    """
+    if connection.exec_driver_sql(_IS_PINNED, (agent_id, part.node_id)).scalar():
+        return 0
     values = (agent_id, *part[:3], list(part.seqs), list(part.parts), part.until)
     connection.exec_driver_sql(_ADD, values)
     if not whole:

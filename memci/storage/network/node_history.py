@@ -89,7 +89,10 @@ SELECT DISTINCT ON (t.node_id) t.node_id, t.event, t.pass_number, t.details, t.a
  ORDER BY t.node_id, t.id DESC
 """
 # The events that remove a node; all others are notes on it.
-_FATAL = [NodeEvent.FORGOTTEN, NodeEvent.RESTORED, NodeEvent.MERGED, NodeEvent.ERASED]
+_FATAL = [
+    NodeEvent.FORGOTTEN, NodeEvent.RESTORED, NodeEvent.MERGED, NodeEvent.ERASED,
+    NodeEvent.CORRECTED, NodeEvent.DELETED,
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,14 +23,15 @@ from memci.storage.network.node_history import append_history
 _ADD = """
 INSERT INTO node (agent_id, id, slot, kind, type, content, original_length, phrase, keywords,
                   language, entity_key, worth, message_seqs, session_id, user_id, said_at,
-                  said_offset, tier, expires_at, last_pass)
+                  said_offset, tier, expires_at, pinned, last_pass)
 SELECT %(agent)s, id, slot, kind, type, content, char_length(content), phrase, keywords,
        language, entity_key, worth, seqs, session_id, user_id, said_at,
-       said_offset, tier, expires_at, %(pass)s
+       said_offset, tier, expires_at, pinned, %(pass)s
 FROM jsonb_to_recordset(%(nodes)s) AS new(
     id bigint, slot bigint, kind text, type text, content text, phrase text, keywords text[],
     language text, entity_key text, worth float8, seqs bigint[], session_id text,
-    user_id text, said_at timestamptz, said_offset smallint, tier text, expires_at timestamptz)
+    user_id text, said_at timestamptz, said_offset smallint, tier text, expires_at timestamptz,
+    pinned boolean)
 """
 _ENTITIES = "SELECT entity_key, id FROM node WHERE agent_id = %s AND entity_key = ANY(%s)"
 _PHRASES = "SELECT id, phrase FROM node WHERE agent_id = %s AND id = ANY(%s)"
@@ -78,7 +79,7 @@ LIMIT greatest(least(%(wanted)s, %(capacity)s
                      - (SELECT count(*) FROM node WHERE agent_id = %(agent)s)), 0)
 """
 _CANDIDATES = """
-SELECT id FROM node WHERE agent_id = %(agent)s AND id <> ALL(%(kept)s)
+SELECT id FROM node WHERE agent_id = %(agent)s AND id <> ALL(%(kept)s) AND NOT pinned
 AND NOT EXISTS (SELECT 1 FROM focus WHERE agent_id = %(agent)s AND node_id = node.id)
 ORDER BY id
 """
@@ -161,9 +162,10 @@ def free_slots(connection: Connection, agent_id: str, wanted: int, capacity: int
 
 
 def eviction_candidates(connection: Connection, agent_id: str, kept: Collection[int]) -> list[int]:
-    """Return the nodes that may give up their slot: no focus points, none of ``kept`` (M19).
+    """Return the nodes that may give up their slot: no focus points, no pinned ones (M19).
 
-    Ordered by id, so that the same draws evict the same nodes when a network is rebuilt.
+    None of ``kept``. Ordered by id, so that the same draws evict the same nodes when a network is
+    rebuilt.
     """
     values = {"agent": agent_id, "kept": list(kept)}
     return list(connection.exec_driver_sql(_CANDIDATES, values).scalars())

@@ -173,15 +173,16 @@ def _cursor(body: dict[str, Any]) -> compression_scan.PassCursor:
 # A node that waits for its model is skipped (M13). The inner query keeps Postgres from measuring
 # the contents of all nodes before it takes the first ones.
 _NEXT = """
-SELECT id, kind, char_length(content) AS length, original_length, attempts
+SELECT id, kind, char_length(content) AS length, original_length, pinned, attempts
 FROM (
-    SELECT id, kind, content, original_length, attempts, scan_count FROM node
+    SELECT id, kind, content, original_length, pinned, attempts, scan_count FROM node
     WHERE agent_id = %(agent)s AND last_pass < %(pass)s
     AND NOT coalesce(retry_at > %(now)s, false)
     ORDER BY scan_count, id LIMIT %(limit)s
 ) AS next
 ORDER BY scan_count, id
 """
+_PINNED = "SELECT id, pinned FROM node WHERE agent_id = %s AND id = ANY(%s)"
 _COUNT_ATTEMPTS = """
 UPDATE node SET attempts = attempts + 1, retry_at = NULL
 WHERE agent_id = %(agent)s AND id = ANY(%(nodes)s)
@@ -231,13 +232,20 @@ def next_batch(
     """Read the next nodes that the pass has not scanned (M18)."""
     values = {"agent": agent_id, "pass": pass_number, "now": now, "limit": limit}
     rows = connection.exec_driver_sql(_NEXT, values).all()
-    nodes = [compression_scan.ScannedNode(row[0], NodeKind(row[1]), row[2], row[3]) for row in rows]
+    nodes = [compression_scan.ScannedNode(row[0], NodeKind(row[1]), *row[2:5]) for row in rows]
     return Batch(
         nodes=nodes,
-        attempts={row[0]: row[4] for row in rows},
+        attempts={row[0]: row.attempts for row in rows},
         supports=links.supports_of(connection, agent_id, [node.id for node in nodes]),
         focus=frozenset(links.focus_nodes(connection, agent_id)),
     )
+
+
+def is_edited(connection: Connection, agent_id: str, batch: Batch) -> bool:
+    """Return True if a node of the batch was removed, pinned or unpinned since it was read."""
+    read = {node.id: node.pinned for node in batch.nodes}
+    rows = connection.exec_driver_sql(_PINNED, (agent_id, list(read))).all()
+    return read != {row.id: row.pinned for row in rows}
 
 
 def count_attempts(

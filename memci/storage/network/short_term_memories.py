@@ -152,7 +152,7 @@ SELECT n.id, n.content, n.phrase, n.keywords, n.language, n.type, n.original_len
        ARRAY(SELECT DISTINCT m.name FROM message m
               WHERE m.agent_id = n.agent_id AND m.seq = ANY(n.message_seqs)) AS names
   FROM node n WHERE n.agent_id = %s AND n.id = ANY(%s) AND n.tier = 'short' AND n.kind = 'memory'
-   AND n.superseded_by IS NULL
+   AND n.superseded_by IS NULL AND NOT n.pinned
 """
 _COMPARED = "UPDATE node SET compared = true WHERE agent_id = %s AND id = ANY(%s)"
 # The last message of each session with short-term memories, and where it was ended.

@@ -179,7 +179,7 @@ def list_messages(
     statement = _select(asked, "AND m.seq > %(after)s ORDER BY m.seq LIMIT %(limit)s")
     values = {**asked, "agent": agent_id, "after": after, "limit": limit}
     found = connection.exec_driver_sql(statement, values)
-    return [(to_message(row), row.memory_state, row.memory_reason) for row in found]
+    return [(to_message(row, whole=True), row.memory_state, row.memory_reason) for row in found]
 
 
 def _user_condition(user_id: str | None, session_id: str | None) -> str:

@@ -12,7 +12,7 @@ from memci.domain.memory.changed_facts import EndedParts
 from memci.domain.search.candidate import Candidate, Source
 from memci.domain.search.supersession import Ended
 from memci.language.times.calendar import at_offset
-from memci.message import Role, readable_text
+from memci.message import Role, readable_text, shown_text
 from memci.storage.network.links import IMPORTANCE
 from memci.storage.reading.messages import NEWEST
 from memci.storage.search.find import Restriction
@@ -22,7 +22,7 @@ _NODE = f"""
 SELECT n.id, n.kind, n.type, n.content, n.phrase, n.keywords, n.original_length,
        length(n.content) AS length, n.worth, n.scan_count, n.last_pass, n.session_id, n.user_id,
        n.said_at, n.said_offset, n.tier, n.expires_at, n.promoted_at, n.superseded_by,
-       n.superseded_at, n.created_at, {IMPORTANCE.format(node="n")} AS importance,
+       n.superseded_at, n.created_at, n.pinned, {IMPORTANCE.format(node="n")} AS importance,
        (SELECT count(*) FROM link l WHERE l.agent_id = n.agent_id AND l.source = n.id) AS links,
        EXISTS (SELECT 1 FROM focus f WHERE f.agent_id = n.agent_id AND f.node_id = n.id) AS focus,
        ARRAY(SELECT m.id FROM message m
@@ -36,6 +36,13 @@ _CONDITIONS = {
     "kind": "AND n.kind = %(kind)s",
     "type": "AND n.type = %(type)s",
     "tier": "AND n.tier = %(tier)s",
+    "pinned": "AND n.pinned = %(pinned)s",
+    "session_id": "AND n.session_id = %(session_id)s",
+    "user_id": "AND n.user_id = %(user_id)s",
+    "since": "AND n.said_at >= %(since)s",
+    "until": "AND n.said_at < %(until)s",
+    "words": """AND NOT EXISTS (SELECT FROM unnest(%(words)s::text[]) AS each(word)
+                                 WHERE strpos(lower(n.content), word) = 0)""",
     "as_of": """AND n.said_at <= %(as_of)s
                 AND coalesce(n.superseded_at > %(as_of)s, true)""",
 }
@@ -61,8 +68,8 @@ def list_nodes(
     after: int,
     limit: int,
 ) -> list[dict[str, Any]]:
-    """Return nodes after an id, ascending; ``asked``: id, kind, type, tier, as_of; None for any."""
-    conditions = [_CONDITIONS[name] for name, value in asked.items() if value is not None]
+    """Return nodes after an id, ascending; ``asked`` by names of ``_CONDITIONS``; None for any."""
+    conditions = [part for name, part in _CONDITIONS.items() if asked.get(name) is not None]
     statement = _NODE.format_map({"conditions": " ".join(["AND n.id > %(after)s", *conditions])})
     values = {**asked, "agent": agent_id, "after": after, "limit": limit}
     return [
@@ -224,7 +231,7 @@ SELECT e.node_id, e.until, e.until_offset, e.seqs,
 # A forgotten memory's messages are known from its trail.
 _MESSAGES_OF_NODES = """
 SELECT each.id AS node_id, m.seq, m.role, m.content, m.said_at, m.said_offset, m.name,
-       m.session_id, m.tool_calls
+       m.session_id, m.tool_calls, m.withheld
   FROM unnest(%(nodes)s::bigint[]) AS each(id)
  CROSS JOIN LATERAL (SELECT coalesce(
      (SELECT n.message_seqs FROM node n WHERE n.agent_id = %(agent)s AND n.id = each.id),
@@ -279,6 +286,9 @@ def messages_of(
     for row in connection.exec_driver_sql(statement, values):
         at = at_offset(row.said_at, row.said_offset)
         text = readable_text(row.role, row.content, row.tool_calls or ())
+        text = shown_text(text, row.withheld or ())
+        if row.withheld and not any(map(str.isalnum, text)):
+            continue
         found[row.node_id].append(
             Candidate(
                 Source.CHAT, row.seq, text, (row.seq,), at, row.session_id, Role(row.role),

@@ -90,6 +90,8 @@ _READ = """
        EXISTS (SELECT FROM node_version v WHERE v.agent_id = asked.agent_id
                   AND v.reason = 'superseded')
        OR EXISTS (SELECT FROM ended_fact f WHERE f.agent_id = asked.agent_id) AS has_ended,
+       EXISTS (SELECT FROM message m WHERE m.agent_id = asked.agent_id
+                  AND m.withheld IS NOT NULL) AS has_withheld,
        {has_index} AS has_vector_index,
        {last}
   FROM (VALUES (%(agent)s::text)) AS asked(agent_id)
@@ -117,6 +119,7 @@ class SnapshotState:
     has_pages: bool = False  # it has a note or a folder, or an operation changed its pages
     holds: frozenset[Source] = frozenset()  # of memories and sources without an index
     has_ended: bool = False  # some memories hold no more, or parts of them (R6)
+    has_withheld: bool = False  # reads do not show some messages, or parts of them
     has_vector_index: bool = False  # over the vectors of its messages: there are very many
 
     @property
@@ -149,6 +152,7 @@ def _read(connection: Connection, last: str, values: Mapping[str, Any]) -> Snaps
         has_pages=row.has_pages,
         holds=frozenset(map(Source, row.holds)),
         has_ended=row.has_ended,
+        has_withheld=row.has_withheld,
         has_vector_index=row.has_vector_index,
     )
 

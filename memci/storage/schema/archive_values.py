@@ -70,6 +70,9 @@ Count: TypeAlias = Annotated[int, Field(ge=0, le=_MOST_INTEGER)]
 Position: TypeAlias = Annotated[int, Field(ge=0, le=2**62)]
 Frequency: TypeAlias = Annotated[int, Field(ge=1, le=_MOST_INTEGER)]
 Number: TypeAlias = Annotated[float, Field(allow_inf_nan=False)]
+Withheld: TypeAlias = Annotated[
+    list[Count], must(lambda value: len(value) % 2 == 0 and value == sorted(value))
+]
 Worth: TypeAlias = Annotated[float, Field(ge=0, le=10)]
 Strength: TypeAlias = Annotated[float, Field(ge=0, le=1)]
 StepNumber: TypeAlias = Annotated[int, Field(ge=1, le=MOST_STEPS)]

@@ -33,6 +33,9 @@ message = columns.agent_table(
     columns.optional("position", sa.BigInteger, holds=archive_values.Position),
     # The sender's UTC offset in minutes; null: UTC.
     columns.optional("said_offset", sa.SmallInteger),
+    # What reads do not show, since its memory was deleted or corrected: [start, stop, …) of the
+    # text in characters, ascending.
+    columns.optional("withheld", ARRAY(sa.Integer), holds=archive_values.Withheld),
 )
 
 message_vector = columns.agent_table(

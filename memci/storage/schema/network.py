@@ -47,6 +47,8 @@ node = columns.agent_table(
     columns.moment(),
     # The speaker's UTC offset in minutes; null: UTC.
     columns.optional("said_offset", sa.SmallInteger),
+    # It does not fade: a person added, corrected or pinned it.
+    columns.required("pinned", sa.Boolean, "false"),
 )
 
 # Only of memories, like node_term: an entity is found by its name.

@@ -6,11 +6,13 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
+from itertools import chain
+from typing import Any, Self
 
 from sqlalchemy import Connection
 
 from memci.domain.documents import ChunkKind, collection_of, last_part
+from memci.domain.memory.passage import Places
 from memci.domain.pages.tree import Viewer
 from memci.domain.search import bm25
 from memci.domain.search.candidate import (
@@ -24,7 +26,7 @@ from memci.domain.search.candidate import (
 from memci.domain.search.late_interaction import QuestionTokens
 from memci.language.times.calendar import at_offset
 from memci.language.times.ranges import TimeSpan
-from memci.message import Message, Role, readable_text
+from memci.message import Message, Role, readable_text, shown_text
 from memci.storage.search import statement, vector_index
 from memci.storage.search.sources import (
     Row,
@@ -144,6 +146,38 @@ class SearchResult:
     postings: dict[str, dict[int, int]] = field(default_factory=dict)
     kept: list[Candidate] = field(default_factory=list)  # of sources without an index; no scores
     by_time_only: frozenset[int] = frozenset()  # seqs of messages that only their time found
+
+    @property
+    def message_seqs(self) -> set[int]:
+        """The messages among the candidates and in the tail."""
+        chat = {each.key for each in self.candidates if each.source is Source.CHAT}
+        return chat.union(message.seq for message in self.tail)
+
+    def without(self, withheld: Places) -> Self:
+        """Return the result without what reads do not show of messages."""
+        shown = {
+            seq: shown_text(text, [*chain(*withheld[seq])])
+            for seq, text in (
+                *((each.key, each.text) for each in self.candidates if each.source is Source.CHAT),
+                *((each.seq, each.text) for each in self.tail),
+            )
+            if seq in withheld
+        }
+        empty = {seq for seq, text in shown.items() if not any(map(str.isalnum, text))}
+        return replace(
+            self,
+            candidates=[
+                each._replace(text=shown.get(each.key, each.text)) if is_chat else each
+                for each in self.candidates
+                for is_chat in (each.source is Source.CHAT,)
+                if not (is_chat and each.key in empty)
+            ],
+            tail=[
+                replace(each, content=shown[each.seq], tool_calls=()) if each.seq in shown else each
+                for each in self.tail
+                if each.seq not in empty
+            ],
+        )
 
 
 def search(

@@ -378,12 +378,14 @@ CREATE TABLE message (
     indexed BOOLEAN DEFAULT false NOT NULL,
     position BIGINT,
     said_offset SMALLINT,
+    withheld INTEGER[],
     PRIMARY KEY (agent_id, seq)
 );
 CREATE UNIQUE INDEX message_id ON message (agent_id, id);
 CREATE UNIQUE INDEX message_position ON message (agent_id, position) INCLUDE (seq)
     WHERE position IS NOT NULL;
 CREATE INDEX message_said ON message (agent_id, said_at, seq) WHERE indexed;
+CREATE INDEX message_withheld ON message (agent_id, seq) WHERE withheld IS NOT NULL;
 CREATE INDEX message_session ON message (agent_id, session_id, seq);
 CREATE INDEX message_tail ON message (agent_id, seq) WHERE NOT indexed;
 
@@ -500,6 +502,7 @@ CREATE TABLE node (
     retry_at timestamptz,
     created_at timestamptz DEFAULT now() NOT NULL,
     said_offset SMALLINT,
+    pinned BOOLEAN DEFAULT false NOT NULL,
     PRIMARY KEY (agent_id, id)
 ) WITH (fillfactor = 80);
 CREATE UNIQUE INDEX node_entity ON node (agent_id, entity_key) WHERE entity_key IS NOT NULL;

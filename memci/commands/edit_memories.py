@@ -1,0 +1,187 @@
+"""Adds, corrects, pins and deletes single memories, as a person or an agent asks.
+
+A new text is a note among the agent's messages, of which a job makes one memory: it is rebuilt,
+exported and erased like all messages. A correction removes the memory at once. The text of a
+corrected or deleted memory stays in its messages, but reads do not show it.
+"""
+
+from collections.abc import Sequence
+from uuid import uuid4
+
+from memci.broker.wakeup import Wakeups
+from memci.domain.job import JobSource
+from memci.domain.memory.network_edition import ReplayEvent
+from memci.domain.memory.node import NodeEvent, NodeKind, RemovalReason
+from memci.domain.memory.passage import details_of
+from memci.errors import ConflictError, NotFoundError
+from memci.message import CorrectedMemory, NewMessage, Role, note_metadata
+from memci.queue.intake import Append, Intake, append_in, message_id_at
+from memci.queue.mailbox import lock_agent
+from memci.queue.summary_requests import request_summaries
+from memci.schemas.memories import AddAnswer, AddRequest, DeleteAnswer, EditAnswer, NumberedEdit
+from memci.storage.network import edits
+from memci.storage.network import node_history as history
+from memci.storage.network.network_editions import log_event
+from memci.storage.network.node_history import Origin
+from memci.storage.pages.tree import lock_tree
+from memci.storage.pins import unpin_places
+from memci.storage.reading.nodes import read_node
+from memci.storage.session import Connection, Database
+from memci.storage.summaries import drop_summaries, losing_summaries
+
+
+def add(intake: Intake, agent_id: str, request: AddRequest, key: str | None) -> AddAnswer:
+    """Store facts as notes, and queue the job that makes a memory of each.
+
+    ``key``: the same key is the same request. Raises as ``Intake.append``.
+    """
+    key = key or uuid4().hex
+    notes = [
+        NewMessage(
+            Role.ASSISTANT,
+            each.text,
+            said_at=each.said_at,
+            metadata=note_metadata(memory=each.stated()),
+        )
+        for each in request.memories
+    ]
+    append = Append(
+        agent_id, notes, session_id=request.session_id, user_id=request.user_id, key=key
+    )
+    answer = intake.append(append)
+    ids = [message_id_at(agent_id, key, index) for index in range(len(notes))]
+    return AddAnswer(**answer.model_dump(), message_ids=ids)
+
+
+def edit(
+    database: Database, wakeups: Wakeups, agent_id: str, changes: Sequence[NumberedEdit]
+) -> EditAnswer:
+    """Correct or pin memories, or set their type or worth: all of them or none.
+
+    Raises ``NotFoundError`` for a node that never was, and ``ConflictError`` for one that is not
+    a living memory.
+    """
+    edited, corrected, jobs, seq = [], [], [], None
+    with database.agent_transaction(agent_id) as connection:
+        lock_agent(connection, agent_id)
+        lock_tree(connection, agent_id)
+        for each in changes:
+            origin = living_origin(connection, agent_id, each.node_id)
+            if each.text is None:
+                edits.set_fields(connection, agent_id, [each.node_id], each.fields)
+                details = {**details_of(origin.passages), "set": each.fields}
+                log_event(connection, agent_id, ReplayEvent.EDITED, uuid4(), origin.seqs, details)
+                edited.append(each.node_id)
+            else:
+                append = _correction(connection, agent_id, each, origin)
+                answer, _ = append_in(connection, append)
+                seq = answer.seq
+                remove(connection, agent_id, each.node_id, origin, corrected_by=seq)
+                corrected.append(each.node_id)
+                jobs += [answer.job_id] if answer.job_id else []
+    wakeups.wake_lane(agent_id)  # a worker that found the lane locked has given up
+    return EditAnswer(edited=edited, corrected=corrected, job_ids=jobs, seq=seq)
+
+
+def delete(
+    database: Database, wakeups: Wakeups, agent_id: str, node_ids: Sequence[int]
+) -> DeleteAnswer:
+    """Delete memories, living or forgotten: all of them or none; those deleted before are skipped.
+
+    Raises ``NotFoundError`` for a node that never was, and ``ConflictError`` for an entity and for
+    a memory that became another one.
+    """
+    with database.agent_transaction(agent_id) as connection:
+        lock_agent(connection, agent_id)
+        lock_tree(connection, agent_id)
+        for node_id in dict.fromkeys(node_ids):
+            delete_in(connection, agent_id, node_id)
+    wakeups.wake_lane(agent_id)
+    return DeleteAnswer(deleted=list(dict.fromkeys(node_ids)))
+
+
+def delete_in(connection: Connection, agent_id: str, node_id: int) -> None:
+    """Delete a memory, in a transaction with lane and pages locked; raises as ``delete``."""
+    origin = _origin(connection, agent_id, node_id)
+    if not origin.lives:
+        reasons = history.removal_reasons(connection, agent_id, [node_id])
+        if reasons[node_id] is RemovalReason.DELETED:
+            return
+        if reasons[node_id] is not RemovalReason.FORGOTTEN:
+            raise _gone(connection, agent_id, node_id)
+    remove(connection, agent_id, node_id, origin)
+
+
+def living_origin(connection: Connection, agent_id: str, node_id: int) -> Origin:
+    """Return the origin of a living memory; raises as ``edit``."""
+    origin = _origin(connection, agent_id, node_id)
+    if not origin.lives:
+        raise _gone(connection, agent_id, node_id)
+    return origin
+
+
+def remove(
+    connection: Connection,
+    agent_id: str,
+    node_id: int,
+    origin: Origin,
+    corrected_by: int | None = None,
+) -> None:
+    """Remove a memory and withhold what it told from reads; the lane must be locked.
+
+    ``corrected_by``: the seq of the note with the text that replaces it; None: it is deleted.
+    """
+    places = edits.places_in_messages(connection, agent_id, origin.passages)
+    losing = losing_summaries(connection, agent_id, origin.seqs)
+    edits.withhold(connection, agent_id, places)
+    unpin_places(connection, agent_id, places)
+    drop_summaries(connection, agent_id, origin.seqs)
+    request_summaries(connection, agent_id, losing, now=True, source=JobSource.HTTP)
+    event, details = ReplayEvent.DELETED, details_of(origin.passages)
+    by: dict[str, int] = {}
+    if corrected_by is not None:
+        event, by = ReplayEvent.CORRECTED, {"by": corrected_by}
+    edits.remove(connection, agent_id, [node_id], NodeEvent(event), by)
+    log_event(connection, agent_id, event, uuid4(), origin.seqs, {**details, **by})
+
+
+def _correction(
+    connection: Connection, agent_id: str, change: NumberedEdit, origin: Origin
+) -> Append:
+    """Return the note with the new text: of the same user, time, type and worth."""
+    node = read_node(connection, agent_id, change.node_id) or {}
+    stated = {"type": node["type"], "worth": node["worth"], "pinned": True, **change.fields}
+    span = None if origin.span is None else tuple(origin.span)
+    corrects = CorrectedMemory(origin.seqs, span)
+    metadata = note_metadata(corrects, stated)
+    note = NewMessage(Role.ASSISTANT, change.text, said_at=node["said_at"], metadata=metadata)
+    return Append(agent_id, [note], user_id=node["user_id"])
+
+
+def _origin(connection: Connection, agent_id: str, node_id: int) -> Origin:
+    origin = history.origin_of(connection, agent_id, node_id)
+    if origin is None:
+        raise NotFoundError(f"there never was a node {node_id}: list the nodes to see their ids")
+    if origin.kind is NodeKind.ENTITY:
+        raise ConflictError(
+            f"node {node_id} is an entity, a name: change or delete the memories about it"
+        )
+    return origin
+
+
+def _gone(connection: Connection, agent_id: str, node_id: int) -> ConflictError:
+    """Return the error for a memory that does not live, with what to do instead."""
+    corrected = edits.corrected_as(connection, agent_id, node_id)
+    successor = history.successors_of(connection, agent_id, [node_id])[node_id]
+    now = corrected or successor.living
+    if now is not None:
+        return ConflictError(f"memory {node_id} is memory {now} now: change that one")
+    reason = history.removal_reasons(connection, agent_id, [node_id])[node_id]
+    return ConflictError(f"memory {node_id} is {reason}: {_ADVICE.get(reason, _ADD)}")
+
+
+_ADD = "add what holds as a new memory"
+_ADVICE = {
+    RemovalReason.FORGOTTEN: "restore it first, or add what holds as a new memory",
+    RemovalReason.CORRECTED: "wait until its new text is a memory, then change that one",
+}

@@ -1,0 +1,171 @@
+"""What people change of single memories: pins, types and worth; corrected and deleted memories.
+
+The text of a corrected or deleted memory stays in its messages, but reads do not show it, and no
+memory is made of it again.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from itertools import chain
+from typing import Any
+from uuid import uuid4
+
+from psycopg.types.json import Jsonb
+from sqlalchemy import Connection
+
+from memci.domain.memory.network_edition import ReplayEntry, ReplayEvent
+from memci.domain.memory.node import NodeEvent, VersionReason
+from memci.domain.memory.passage import Passage, Place, Places, joined, overlap, passages, places_of
+from memci.storage.messages import read_messages
+from memci.storage.network.network_editions import log_event
+from memci.storage.network.node_history import append_history, keep_versions, passages_of
+from memci.storage.network.nodes import delete_nodes
+from memci.storage.network.passes import position
+
+_WITHHELD = """
+SELECT seq, withheld FROM message
+ WHERE agent_id = %(agent)s AND withheld IS NOT NULL
+   AND (%(seqs)s::bigint[] IS NULL OR seq = ANY(%(seqs)s))
+"""
+_WITHHOLD = """
+UPDATE message SET withheld = new.withheld
+  FROM jsonb_to_recordset(%s) AS new(seq bigint, withheld integer[])
+ WHERE message.agent_id = %s AND message.seq = new.seq
+"""
+_MADE_OF = """
+SELECT id FROM node WHERE agent_id = %s AND kind = 'memory' AND message_seqs && %s::bigint[]
+ ORDER BY id
+"""
+_UNLINK = "DELETE FROM link WHERE agent_id = %s AND target = ANY(%s)"
+_DROP_VERSIONS = """
+DELETE FROM node_version WHERE agent_id = %(agent)s AND (node_id = ANY(%(nodes)s)
+    OR replaced_by = ANY(%(nodes)s) AND reason <> 'superseded')
+"""
+_LINK_CORRECTED = """
+UPDATE node_version SET replaced_by = new.id
+  FROM unnest(%(seqs)s::bigint[], %(nodes)s::bigint[]) AS new(seq, id)
+  JOIN trail ON trail.agent_id = %(agent)s AND trail.event = 'corrected'
+   AND (trail.details->>'by')::bigint = new.seq
+ WHERE node_version.agent_id = %(agent)s AND node_version.reason = 'corrected'
+   AND node_version.node_id = trail.node_id AND node_version.replaced_by = trail.node_id
+"""
+_CORRECTED_AS = """
+SELECT replaced_by FROM node_version
+ WHERE agent_id = %s AND node_id = %s AND reason = 'corrected' AND replaced_by <> node_id
+"""
+_SET = """
+UPDATE node SET pinned = coalesce(%(pinned)s, pinned), type = coalesce(%(type)s, type),
+                worth = coalesce(%(worth)s, worth)
+ WHERE agent_id = %(agent)s AND id = ANY(%(nodes)s)
+"""
+
+
+def withheld_places(
+    connection: Connection, agent_id: str, seqs: Collection[int] | None = None
+) -> dict[int, list[Place]]:
+    """Return which parts of these messages, or of all, reads do not show."""
+    values = {"agent": agent_id, "seqs": None if seqs is None else list(seqs)}
+    rows = connection.exec_driver_sql(_WITHHELD, values)
+    return {row.seq: list(zip(row.withheld[::2], row.withheld[1::2], strict=True)) for row in rows}
+
+
+def places_in_messages(
+    connection: Connection, agent_id: str, made_of: Sequence[Passage]
+) -> dict[int, list[Place]]:
+    """Return where the texts of memories stand in their messages."""
+    seqs = {seq for passage in made_of for seq in passage.seqs}
+    messages = read_messages(connection, agent_id, seqs, whole=True)
+    return places_of({message.seq: message.text for message in messages}, made_of)
+
+
+def is_withheld(connection: Connection, agent_id: str, made_of: Sequence[Passage]) -> bool:
+    """Return True if a part of these passages was in a deleted or corrected memory."""
+    withheld = withheld_places(connection, agent_id, {seq for each in made_of for seq in each.seqs})
+    return bool(withheld) and overlap(withheld, places_in_messages(connection, agent_id, made_of))
+
+
+def withhold(connection: Connection, agent_id: str, places: Places) -> None:
+    """Show these parts of messages to no read from now on."""
+    known = withheld_places(connection, agent_id, places)
+    rows = [
+        {"seq": seq, "withheld": list(chain(*joined([*known.get(seq, ()), *some])))}
+        for seq, some in places.items()
+    ]
+    connection.exec_driver_sql(_WITHHOLD, (Jsonb(rows), agent_id))
+
+
+def memories_at(connection: Connection, agent_id: str, places: Places) -> list[int]:
+    """Return the living memories that tell any of these parts of messages."""
+    nodes = list(connection.exec_driver_sql(_MADE_OF, (agent_id, list(places))).scalars())
+    return [
+        node
+        for node, made_of in passages_of(connection, agent_id, nodes).items()
+        if overlap(places, places_in_messages(connection, agent_id, made_of))
+    ]
+
+
+def remove(
+    connection: Connection,
+    agent_id: str,
+    nodes: Sequence[int],
+    event: NodeEvent,
+    details: Mapping[str, Any],
+) -> None:
+    """Remove memories that were corrected or deleted, with all links; the lane must be locked.
+
+    The text of a corrected one stays in its history, where the memory with the new text is named
+    once it is made.
+    """
+    _, pass_number = position(connection, agent_id)
+    if event is NodeEvent.CORRECTED:
+        keep_versions(connection, agent_id, {n: n for n in nodes}, VersionReason.CORRECTED)
+    else:
+        connection.exec_driver_sql(_DROP_VERSIONS, {"agent": agent_id, "nodes": list(nodes)})
+    connection.exec_driver_sql(_UNLINK, (agent_id, list(nodes)))
+    delete_nodes(connection, agent_id, nodes)
+    append_history(connection, agent_id, event, pass_number, dict.fromkeys(nodes, details))
+
+
+def link_corrected(connection: Connection, agent_id: str, made: Mapping[int, int]) -> None:
+    """Name new memories in the history of those they correct; ``made``: by the note's seq."""
+    values = {"agent": agent_id, "seqs": list(made), "nodes": list(made.values())}
+    connection.exec_driver_sql(_LINK_CORRECTED, values)
+
+
+def corrected_as(connection: Connection, agent_id: str, node_id: int) -> int | None:
+    """Return the memory with the text that corrects another, if it was made."""
+    return connection.exec_driver_sql(_CORRECTED_AS, (agent_id, node_id)).scalar()
+
+
+def set_fields(
+    connection: Connection, agent_id: str, nodes: Sequence[int], fields: Mapping[str, Any]
+) -> None:
+    """Set ``pinned``, ``type`` or ``worth`` of living memories."""
+    values = {"pinned": None, "type": None, "worth": None, **fields}
+    connection.exec_driver_sql(_SET, {**values, "agent": agent_id, "nodes": list(nodes)})
+    _, pass_number = position(connection, agent_id)
+    details = dict.fromkeys(nodes, fields)
+    append_history(connection, agent_id, NodeEvent.EDITED, pass_number, details)
+
+
+def replay(connection: Connection, agent_id: str, entry: ReplayEntry) -> None:
+    """Repeat an edit in a network that is rebuilt (M24).
+
+    It concerns every memory of the same parts of messages: other models cut messages elsewhere.
+    """
+    event, details = entry.event, entry.details
+    places = places_in_messages(connection, agent_id, passages(entry.seqs, details))
+    nodes = memories_at(connection, agent_id, places)
+    if event is ReplayEvent.EDITED:
+        set_fields(connection, agent_id, nodes, details["set"])
+    else:
+        by = {"by": details["by"]} if event is ReplayEvent.CORRECTED else {}
+        remove(connection, agent_id, nodes, NodeEvent(event), by)
+    log_event(connection, agent_id, event, uuid4(), entry.seqs, details)
+
+
+def remove_withheld(connection: Connection, agent_id: str) -> None:
+    """Remove memories of a rebuilt network that tell what was deleted or corrected since."""
+    places = withheld_places(connection, agent_id)
+    if places:
+        nodes = memories_at(connection, agent_id, places)
+        remove(connection, agent_id, nodes, NodeEvent.DELETED, {})
