@@ -69,7 +69,7 @@ class WebhookChange(Request):
     enabled: StrictBool | None = None
 
 
-class ReplayRequest(Request):
+class EventReplay(Request):
     """Where to begin again."""
 
     after: EventId = Field("0.0", description="The id of an event; none: the oldest that is kept")

@@ -15,7 +15,7 @@ from memci.domain.events import EventType
 from memci.errors import ConflictError, ForbiddenError, InvalidInputError, NotFoundError
 from memci.schemas.events import (
     Delivery,
-    ReplayRequest,
+    EventReplay,
     WebhookAnswer,
     WebhookChange,
     WebhookList,
@@ -91,7 +91,7 @@ class Webhooks:
             stored.remove_webhook(connection, webhook_id)
         return _answer(found)
 
-    def replay(self, webhook_id: UUID, request: ReplayRequest) -> WebhookAnswer:
+    def replay(self, webhook_id: UUID, request: EventReplay) -> WebhookAnswer:
         """Deliver the events after one again."""
         tx, place = map(int, request.after.split("."))
         with self.courier.database.upkeep_transaction() as connection:

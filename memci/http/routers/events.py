@@ -16,7 +16,7 @@ from memci.schemas.events import (
     Delivery,
     Event,
     EventList,
-    ReplayRequest,
+    EventReplay,
     WebhookAnswer,
     WebhookChange,
     WebhookList,
@@ -118,7 +118,7 @@ def test_webhook(webhook_id: ThingId, call: Call) -> Delivery:
 
 
 @webhook_routes.admin.post("/webhooks/{webhook_id}/replay")
-def replay_webhook(webhook_id: ThingId, body: ReplayRequest, call: Call) -> WebhookAnswer:
+def replay_webhook(webhook_id: ThingId, body: EventReplay, call: Call) -> WebhookAnswer:
     """Deliver the events after one again, as far as they are kept."""
     return _webhooks(call).replay(webhook_id, body)
 
