@@ -22,7 +22,9 @@ from memci.storage.events import (
 from memci.storage.network.node_history import append_history
 from memci.storage.network.passes import close_pass
 from memci.storage.session import Database
+from memci.storage.webhooks import mark_due
 from memci.testing import wait_until
+from tests.support.rows_read import rows_read
 
 START = Position(0, 0)
 
@@ -180,3 +182,22 @@ def test_after_a_restore_into_another_cluster_the_order_goes_on(database_url):
         events = told(database)
         assert [each.data["node_id"] for each in events] == [1, 2]
         assert events[1].position.tx - events[0].position.tx < 1000
+
+
+def test_readers_and_the_watch_of_webhooks_use_the_index(database):
+    """Also while there are many events, most of them old."""
+    with database.agent_transaction("a") as connection:
+        connection.exec_driver_sql(
+            "INSERT INTO event (agent_id, tx, type, data)"
+            " SELECT 'a', n, 'job.dead', '{}' FROM generate_series(-20000, -1) AS n"
+        )
+    with database.upkeep_transaction() as connection:
+        connection.exec_driver_sql(
+            "INSERT INTO webhook (id, url, agents, types, secret, tx, place)"
+            " VALUES (gen_random_uuid(), 'http://a', '*', '{}', '', 100000000, 0)"
+        )
+    read = rows_read(database, "event")
+    with database.upkeep_transaction() as connection:
+        assert mark_due(connection) == []
+    assert len(told(database, Position(-10, 0))) == 10
+    assert sum(read) <= 11

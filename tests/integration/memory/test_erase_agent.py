@@ -41,6 +41,9 @@ def test_an_erased_agents_ids_are_never_used_again(seeded: Mailbox, eraser: Eras
         listings.agent("ada")
     assert listings.agents(pattern="*", cursor=None, limit=9).agents == []
     assert listings.receipt("ada", receipt.id).body == receipt.body
+    told = listings.events("ada", cursor=None, limit=9).events
+    assert [each.type for each in told] == ["agent.erased"], "others are erased too"
+    assert (told[0].data["receipt_id"], told[0].data["messages"]) == (str(receipt.id), 3)
     after = ada.lane()
     assert (after.epoch, after.message_seq) == (before.epoch + 1, before.message_seq)
     with pytest.raises(NotFoundError):
