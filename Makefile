@@ -21,7 +21,8 @@ INSTALLED := $(VENV)/.installed
 # The pip of PYTHON installs into VENV, so ensurepip is not needed.
 PIP = $(PYTHON) -m pip --python $(BIN)/python --disable-pip-version-check
 
-.PHONY: help install demo up test test-long test-all check docs bench soak test-rabbitmq test-llm test-node lock clean
+.PHONY: help install demo up test test-long test-all check docs bench soak test-rabbitmq test-llm test-node \
+  test-deploy manifests lock clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -73,6 +74,14 @@ test-llm: $(INSTALLED)  ## Run the test of a real tiny language model on the pro
 test-node: $(INSTALLED)  ## Run the test of the producer in Node.js (needs node and npm)
 	cd examples/producers/node && npm ci
 	$(BIN)/python -m pytest tests/acceptance/node_producer.py $(ARGS)
+
+manifests: $(INSTALLED)  ## Write the manifests for kubectl and the dashboard, from the chart and deploy/generate.py
+	@$(PIP) install --quiet --no-deps helm-python-sdk
+	@PYTHONPATH=. $(BIN)/python deploy/generate.py
+
+test-deploy: $(INSTALLED)  ## Check the deployment files with Helm, kubectl and promtool (needs the last two)
+	@$(PIP) install --quiet --no-deps helm-python-sdk
+	$(BIN)/python -m pytest -n 0 tests/acceptance/deploy_tools.py $(ARGS)
 
 lock: $(INSTALLED)  ## Pin the dependencies of pyproject.toml again, in requirements.lock
 	@{ echo "# Everything that \`make\` installs, pinned: made by \`make lock\` from pyproject.toml (extra: dev)."; \

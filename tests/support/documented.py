@@ -229,6 +229,7 @@ _CHECKS: Mapping[str, Callable[[list[str]], bool]] = {
     "make": _targets,
     "docker": _services,
     "kubectl": _files,
+    "helm": _files,
     "systemctl": _units,
     "pip": _extras,
     "install": _files,
