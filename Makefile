@@ -21,7 +21,8 @@ INSTALLED := $(VENV)/.installed
 # The pip of PYTHON installs into VENV, so ensurepip is not needed.
 PIP = $(PYTHON) -m pip --python $(BIN)/python --disable-pip-version-check
 
-.PHONY: help install demo up test test-long test-all check docs clients bench soak test-rabbitmq test-llm test-node test-browser console-scripts lock clean
+.PHONY: help install demo up test test-long test-all check docs clients bench soak test-rabbitmq test-llm test-node \
+  test-browser console-scripts test-deploy manifests lock clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -97,6 +98,14 @@ test-browser: $(INSTALLED)  ## Run the tests of the console in Debian's chromium
 	@test -f $(VENV)/axe.min.js || { folder=$$(mktemp -d); (cd $$folder; npm pack --silent $(AXE) >/dev/null; tar -xzf *.tgz); \
 	  cp $$folder/package/axe.min.js $(VENV)/; rm -r $$folder; }
 	AXE=$(VENV)/axe.min.js $(BIN)/python -m pytest -n 0 -s tests/browser/console.py $(ARGS)
+
+manifests: $(INSTALLED)  ## Write the manifests for kubectl and the dashboard, from the chart and deploy/generate.py
+	@$(PIP) install --quiet --no-deps helm-python-sdk
+	@PYTHONPATH=. $(BIN)/python deploy/generate.py
+
+test-deploy: $(INSTALLED)  ## Check the deployment files with Helm, kubectl and promtool (needs the last two)
+	@$(PIP) install --quiet --no-deps helm-python-sdk
+	$(BIN)/python -m pytest -n 0 tests/acceptance/deploy_tools.py $(ARGS)
 
 lock: $(INSTALLED)  ## Pin the dependencies of pyproject.toml again, in requirements.lock
 	@{ echo "# Everything that \`make\` installs, pinned: made by \`make lock\` from pyproject.toml (extra: dev)."; \

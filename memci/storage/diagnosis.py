@@ -164,7 +164,8 @@ def _revision(connection: Connection, *, readable: bool) -> str | None:
 WAKEUP_STALE_S = 10.0
 # Three reads: queued and dead jobs by their partial indexes, and all lanes (30 ms at 100,000).
 _GAUGES = """
-SELECT queued.jobs, queued.age_s, queued.lag_s, dead.jobs, lanes.*
+SELECT queued.jobs, queued.age_s, queued.lag_s, dead.jobs, lanes.*,
+       pg_database_size(current_database())
 FROM (
     SELECT count(*) AS jobs,
            coalesce(extract(epoch FROM now() - min(created_at)), 0)::float8 AS age_s,

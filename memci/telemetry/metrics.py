@@ -25,6 +25,7 @@ LANE_GAUGES: dict[str, str] = {
     "leases": "Lanes that a worker is at",
     "lanes_due_unclaimed": "Lanes with work, not paused, that no worker has claimed in time",
     "compress_pending": "Agents whose memories wait for compression",
+    "database_bytes": "Size of the database on its disk",
 }
 
 

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
+import tomllib
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import kubernetes_validate
+import promql_parser
 import pytest
 import yaml
 
 from memci.broker import names
 from memci.config.settings import Settings
-from memci.telemetry.metrics import LANE_GAUGES
 from tests.support import deployment
-from tests.support.deployment import Manifest, container, objects, option, unit
+from tests.support.deployment import Manifest, containers, objects, option, part_of, unit
 from tests.support.fleet import ROOT
 
 PARTS = deployment.procfile()
@@ -32,11 +35,11 @@ NOT_SETTINGS = {
     f"MEMCI_{name}"
     for name in ("DATABASE_PASSWORD", "DATABASE_LOGIN", "DATABASE_NAME", "MIGRATION_PASSWORD")
 }
-SYSTEM_KINDS = {"Kustomization", "ScaledObject"}
+CHART = ROOT / "deploy/helm/memci"
 
 
-def named(kind: str, name: str) -> Manifest:
-    (found,) = [each for each in objects(kind) if each["metadata"]["name"] == name]
+def named(kind: str, part: str) -> Manifest:
+    (found,) = [each for each in objects(kind) if part_of(each) == part]
     return found
 
 
@@ -48,8 +51,7 @@ def test_compose_runs_the_commands_of_the_procfile():
 
 
 def test_kubernetes_runs_the_commands_of_the_procfile():
-    assert deployment.kubernetes_commands("Deployment") == PARTS
-    assert deployment.kubernetes_commands("Job") == {"migrate": MIGRATE}
+    assert deployment.kubernetes_commands() == PARTS
 
 
 def test_systemd_runs_the_commands_of_the_procfile():
@@ -189,34 +191,32 @@ def test_shell_scripts_are_sound():
 
 @pytest.mark.parametrize("version", ["1.28", kubernetes_validate.latest_version()])
 def test_manifests_are_valid_for_kubernetes(version: str):
-    for path, document in deployment.manifests():
-        if document["kind"] not in SYSTEM_KINDS:
+    for document in [*deployment.applied(), *deployment.scalers()]:
+        if document["kind"] != "ScaledObject":
             kubernetes_validate.validate(document, version, strict=True)
-        assert document["apiVersion"], path
 
 
-@pytest.mark.parametrize(
-    "workload", objects("Deployment", "Job"), ids=lambda w: w["metadata"]["name"]
-)
+@pytest.mark.parametrize("workload", objects("Deployment"), ids=part_of)
 def test_pods_have_no_more_rights_than_they_need(workload: Manifest):
-    pod, only = workload["spec"]["template"]["spec"], container(workload)
+    pod = workload["spec"]["template"]["spec"]
     assert pod["securityContext"]["runAsNonRoot"] is True
     assert pod["securityContext"]["runAsUser"] == int(dict(_dockerfile())["USER"].split(":")[0])
     assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
     assert pod["automountServiceAccountToken"] is False
-    assert only["securityContext"] == {
-        "allowPrivilegeEscalation": False,
-        "readOnlyRootFilesystem": True,
-        "capabilities": {"drop": ["ALL"]},
-    }
-    assert only["resources"]["requests"].keys() == {"cpu", "memory"}
-    assert "memory" in only["resources"]["limits"]
+    for each in containers(workload):
+        assert each["securityContext"] == {
+            "allowPrivilegeEscalation": False,
+            "readOnlyRootFilesystem": True,
+            "capabilities": {"drop": ["ALL"]},
+        }
+        assert each["resources"]["requests"].keys() == {"cpu", "memory"}
+        assert "memory" in each["resources"]["limits"]
 
 
 @pytest.mark.parametrize("part", PARTS)
 def test_pods_are_probed_and_given_time_to_stop(part: str):
     workload = named("Deployment", part)
-    only = container(workload)
+    only, _ = containers(workload)
     assert (
         workload["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] > _soft_shutdown_s()
     )
@@ -231,6 +231,17 @@ def test_pods_are_probed_and_given_time_to_stop(part: str):
         assert {"livenessProbe", "readinessProbe", "startupProbe"} <= only.keys()
 
 
+@pytest.mark.parametrize("part", PARTS)
+def test_no_part_starts_before_the_schema_and_only_migrations_can_change_it(part: str):
+    only, first = containers(named("Deployment", part))
+    if part == "beat":
+        assert first["command"] == MIGRATE
+    else:
+        assert "until memci db status;" in first["command"][-1]
+    assert "MEMCI_MIGRATION_URL" not in _variables(only)
+    assert ("MEMCI_MIGRATION_URL" in _variables(first)) is (part == "beat")
+
+
 def test_selectors_find_their_pods():
     pods = [each["spec"]["template"]["metadata"]["labels"] for each in objects("Deployment")]
     wanted = [each["spec"]["selector"]["matchLabels"] for each in objects("Deployment")]
@@ -240,45 +251,76 @@ def test_selectors_find_their_pods():
         assert sum(selector.items() <= labels.items() for labels in pods) == 1, selector
 
 
-def test_secrets_and_maps_of_manifests_exist():
+def test_one_command_applies_all_that_the_pods_name():
+    """Namespace, secrets and settings come with the parts, and every object is in the namespace."""
+    (namespace,) = objects("Namespace")
+    for each in deployment.applied():
+        if each is not namespace and each["kind"] != "Namespace":
+            assert each["metadata"]["namespace"] == namespace["metadata"]["name"]
     secrets = {each["metadata"]["name"]: each["stringData"] for each in objects("Secret")}
     maps = {each["metadata"]["name"] for each in objects("ConfigMap")}
-    for workload in objects("Deployment", "Job"):
-        only = container(workload)
-        for source in only["envFrom"]:
-            if "secretRef" in source:
-                assert source["secretRef"]["name"] in secrets
-            else:
-                assert source["configMapRef"]["name"] in maps
-        for variable in only.get("env", []):
+    for each in (each for workload in objects("Deployment") for each in containers(workload)):
+        assert {source["configMapRef"]["name"] for source in each["envFrom"]} <= maps
+        for variable in each["env"]:
             if "valueFrom" in variable:
                 reference = variable["valueFrom"]["secretKeyRef"]
+                assert reference["key"] == variable["name"]
                 assert reference["key"] in secrets[reference["name"]]
-
-
-def test_kustomizations_name_all_parts_and_no_secret():
-    resources = yaml.safe_load((deployment.KUBERNETES / "kustomization.yaml").read_text())[
-        "resources"
-    ]
-    assert {f"{part}.yaml" for part in PARTS} <= set(resources)
-    assert [each for each in resources if "secret" in each] == []
-    assert [each for each in resources if not (deployment.KUBERNETES / each).is_file()] == []
 
 
 def test_every_scaler_scales_a_deployment_between_its_bounds():
     parts = {each["metadata"]["name"] for each in objects("Deployment")}
-    scalers = objects("ScaledObject", "HorizontalPodAutoscaler")
+    scalers = deployment.scalers()
     assert {each["spec"]["scaleTargetRef"]["name"] for each in scalers} <= parts
-    lane = next(each for each in objects("ScaledObject") if each["metadata"]["name"] == "lane")
+    lane = next(each for each in scalers if each["kind"] == "ScaledObject")
     (trigger,) = lane["spec"]["triggers"]
     assert "memci_oldest_queued_age_seconds" in trigger["metadata"]["query"]
     assert lane["spec"]["minReplicaCount"] < lane["spec"]["maxReplicaCount"]
 
 
 def test_a_drain_takes_one_pod_of_a_part_at_a_time():
-    budgets = {each["metadata"]["name"]: each["spec"] for each in objects("PodDisruptionBudget")}
+    budgets = {part_of(each): each["spec"] for each in objects("PodDisruptionBudget")}
     assert set(PARTS) - set(budgets) == {"flower"}
     assert all(each["maxUnavailable"] == 1 for each in budgets.values())
+
+
+@pytest.mark.parametrize(
+    ("wrong", "named"),
+    [
+        ({"replica": 3}, "replica"),
+        ({"parts": {"lane": {"replicas": "many"}}}, "many"),
+        ({"settings": {"memci_log_level": "info"}}, "memci_log_level"),
+        ({"autoscaling": {"lane": {"min": 0}}}, "0"),
+    ],
+)
+def test_the_values_of_the_chart_fit_their_schema_and_wrong_ones_do_not(
+    wrong: Manifest, named: str
+):
+    schema = json.loads((CHART / "values.schema.json").read_text())
+    values = yaml.safe_load((CHART / "values.yaml").read_text())
+    jsonschema.validate(values, schema)
+    assert values.keys() <= schema["properties"].keys()
+    with pytest.raises(jsonschema.ValidationError, match=named):
+        jsonschema.validate(_merged(values, wrong), schema)
+
+
+def test_the_chart_has_the_version_of_the_package():
+    chart = yaml.safe_load((CHART / "Chart.yaml").read_text())
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert chart["version"] == chart["appVersion"] == project["version"]
+
+
+def _merged(values: Manifest, other: Manifest) -> Manifest:
+    both = {
+        key: _merged(values[key], other[key])
+        for key in values.keys() & other.keys()
+        if isinstance(values[key], dict) and isinstance(other[key], dict)
+    }
+    return {**values, **other, **both}
+
+
+def _variables(of: Manifest) -> set[str]:
+    return {each["name"] for each in of["env"]}
 
 
 # -- systemd
@@ -313,31 +355,38 @@ def test_every_setting_that_is_named_exists(path: Path):
     assert named_here - settings == set()
 
 
-def test_every_alert_uses_an_existing_metric_and_has_a_chapter():
-    content = yaml.safe_load((ROOT / "deploy/prometheus/alerts.yaml").read_text())
-    rules = [rule for group in content["groups"] for rule in group["rules"]]
+def test_every_alert_has_a_chapter():
     chapters = re.findall(r"^#+ (\w+)$", (ROOT / "deploy/runbook.md").read_text(), re.MULTILINE)
-    for rule in rules:
-        used = set(re.findall(r"\bmemci_\w+", rule["expr"]))
-        assert used
-        assert used <= _metrics()
+    for rule in _alerts():
         assert rule["alert"] in chapters
         assert rule["annotations"]["runbook"] == f"deploy/runbook.md#{rule['alert'].lower()}"
         assert rule["labels"]["severity"] in {"page", "ticket"}
-    alerted = {name for rule in rules for name in re.findall(r"\bmemci_\w+", rule["expr"])}
-    assert _lane_metrics() <= alerted
 
 
-def _lane_metrics() -> set[str]:
-    return {
-        f"memci_{field.removesuffix('_s')}" + "_seconds" * field.endswith("_s")
-        for field in LANE_GAUGES
-    }
+@pytest.mark.parametrize("expression", deployment.expressions())
+def test_every_expression_can_be_parsed_and_names_metrics_that_exist(expression: str):
+    parsed = promql_parser.parse(expression)
+    assert "memci_" in str(parsed)
+    assert set(re.findall(r"\bmemci_\w+", expression)) <= _metrics()
+
+
+def test_a_panel_or_an_alert_shows_nearly_every_metric():
+    used = set(re.findall(r"\bmemci_\w+", " ".join(deployment.expressions())))
+    not_shown = {f"memci_model_{name}_total" for name in ("unpriced", "over_budget")}
+    assert _metrics() - used == not_shown
+
+
+def _alerts() -> list[Manifest]:
+    (group,) = yaml.safe_load((ROOT / "deploy/prometheus/alerts.yaml").read_text())["groups"]
+    rules: list[Manifest] = group["rules"]
+    return rules
 
 
 def _metrics() -> set[str]:
-    http = {"memci_http_requests_total", "memci_http_request_seconds_bucket"}
-    return _lane_metrics() | http | {"memci_database_up"}
+    """The names of all samples, as documented."""
+    text = (ROOT / "docs/reference/metrics.md").read_text()
+    kinds = dict(re.findall(r"^- `(memci_\w+)` \((\w+)", text, re.MULTILINE))
+    return {f"{name}_bucket" if kind == "histogram" else name for name, kind in kinds.items()}
 
 
 def _soft_shutdown_s() -> float:

@@ -12,6 +12,7 @@ import pytest
 from memci.embedded import Postgres, Redis
 from memci.testing import database_copy
 from tests.support import command_line, parts
+from tests.support.databases import migration_url
 from tests.support.documented import DOCS, README, WRITTEN, Shell, blocks
 from tests.support.model_server import model_server, says
 from tests.support.producers import deploy
@@ -56,6 +57,7 @@ def served(
         settings = {
             "MEMCI_API_URL": address,
             "MEMCI_DATABASE_URL": url,
+            "MEMCI_MIGRATION_URL": migration_url(url),
             "MEMCI_BROKER_URL": process_redis.url,
             "MEMCI_DATA_DIR": str(tmp_path / "data"),
         }

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -39,26 +40,77 @@ def compose_commands() -> Commands:
     return {name: shlex.split(service["command"]) for name, service in ours.items()}
 
 
-def manifests() -> Iterator[tuple[Path, Manifest]]:
-    """Every object of every Kubernetes file, with the path of the file."""
-    for path in sorted(KUBERNETES.rglob("*.yaml")):
-        for document in yaml.safe_load_all(path.read_text()):
-            yield path, document
+def applied() -> list[Manifest]:
+    """What `kubectl apply -k deploy/kubernetes` applies, after the example of the secrets.
+
+    With as much of kustomize as our file uses; `make test-deploy` compares it with the real one.
+    """
+    plan = yaml.safe_load((KUBERNETES / "kustomization.yaml").read_text())
+    assert plan.keys() == {
+        "apiVersion", "kind", "namespace", "resources", "secretGenerator", "images",
+    }  # fmt: skip
+    found = [each for name in plan["resources"] for each in documents(KUBERNETES / name)]
+    for made in plan["secretGenerator"]:
+        lines = [
+            line
+            for file in made["envs"]
+            for line in (KUBERNETES / f"{file}.example").read_text().splitlines()
+            if line and not line.startswith("#")
+        ]
+        data = dict(line.split("=", 1) for line in lines)
+        found.append({
+            "apiVersion": "v1", "kind": "Secret", "metadata": {"name": made["name"]},
+            "stringData": data,
+        })  # fmt: skip
+    for each in found:
+        if each["kind"] != "Namespace":
+            each["metadata"]["namespace"] = plan["namespace"]
+    return found
+
+
+def documents(path: Path) -> list[Manifest]:
+    """The objects of a file."""
+    return [each for each in yaml.safe_load_all(path.read_text()) if each]
 
 
 def objects(*kinds: str) -> list[Manifest]:
-    return [each for _, each in manifests() if each["kind"] in kinds]
+    return [each for each in applied() if each["kind"] in kinds]
 
 
-def container(workload: Manifest) -> Manifest:
-    """The one container of a Deployment or Job."""
-    (only,) = workload["spec"]["template"]["spec"]["containers"]
-    made: Manifest = only
-    return made
+def scalers() -> list[Manifest]:
+    """What scales the workers, if somebody applies it."""
+    return [each for path in KUBERNETES.glob("autoscaling*.yaml") for each in documents(path)]
 
 
-def kubernetes_commands(kind: str) -> Commands:
-    return {each["metadata"]["name"]: container(each)["command"] for each in objects(kind)}
+def expressions() -> list[str]:
+    """Every PromQL of alerts, dashboard and scalers."""
+    alerts = yaml.safe_load((ROOT / "deploy/prometheus/alerts.yaml").read_text())
+    dashboard = json.loads((ROOT / "deploy/grafana/memci.json").read_text())
+    return [
+        *(rule["expr"] for group in alerts["groups"] for rule in group["rules"]),
+        *(target["expr"] for panel in dashboard["panels"] for target in panel["targets"]),
+        *(
+            trigger["metadata"]["query"]
+            for each in scalers()
+            for trigger in each["spec"].get("triggers", [])
+        ),
+    ]
+
+
+def containers(workload: Manifest) -> list[Manifest]:
+    """The container of a part, and the one that prepares or awaits the database before it."""
+    pod = workload["spec"]["template"]["spec"]
+    (only,), (first,) = pod["containers"], pod["initContainers"]
+    return [only, first]
+
+
+def part_of(workload: Manifest) -> str:
+    part: str = workload["metadata"]["labels"]["app.kubernetes.io/component"]
+    return part
+
+
+def kubernetes_commands() -> Commands:
+    return {part_of(each): containers(each)[0]["command"] for each in objects("Deployment")}
 
 
 def unit(path: Path) -> Mapping[str, Mapping[str, Sequence[str]]]:

@@ -230,6 +230,7 @@ _CHECKS: Mapping[str, Callable[[list[str]], bool]] = {
     "make": _targets,
     "docker": _services,
     "kubectl": _files,
+    "helm": _files,
     "systemctl": _units,
     "pip": _extras,
     "pipx": _extras,
