@@ -22,7 +22,7 @@ INSTALLED := $(VENV)/.installed
 PIP = $(PYTHON) -m pip --python $(BIN)/python --disable-pip-version-check
 
 .PHONY: help install demo up test test-long test-all check docs clients bench soak test-rabbitmq test-llm test-node \
-  test-browser console-scripts test-deploy manifests lock clean
+  browser test-browser console-scripts test-deploy manifests lock clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -91,13 +91,17 @@ console-scripts:  ## Copy the released scripts of the console from their npm pac
 	  done; rm -r $$folder
 	@cd $(VENDOR); sha256sum --check SHA256SUMS
 
+# The checker of accessibility, for tests.
 AXE := axe-core@4.14.1
-test-browser: $(INSTALLED)  ## Run the tests of the console in Debian's chromium (installs what is missing; needs npm)
-	@command -v chromium >/dev/null || { apt-get update -qq; apt-get install -y -qq chromium; }
+browser: $(INSTALLED)  ## Install what the tests of the console need: chromium (Debian), Playwright, axe-core (npm)
+	@command -v chromium >/dev/null || { apt-get update -qq && apt-get install -y -qq chromium fonts-noto-cjk >/dev/null; }
 	@$(BIN)/python -c "import playwright" 2>/dev/null || $(PIP) install --quiet "playwright>=1.49"
-	@test -f $(VENV)/axe.min.js || { folder=$$(mktemp -d); (cd $$folder; npm pack --silent $(AXE) >/dev/null; tar -xzf *.tgz); \
-	  cp $$folder/package/axe.min.js $(VENV)/; rm -r $$folder; }
-	AXE=$(VENV)/axe.min.js $(BIN)/python -m pytest -n 0 -s tests/browser/console.py $(ARGS)
+	@test -f $(VENV)/axe.min.js || { folder=$$(mktemp -d); \
+	  (cd $$folder; npm pack --silent $(AXE) >/dev/null; tar -xzf *.tgz package/axe.min.js); \
+	  mv $$folder/package/axe.min.js $(VENV)/; rm -r $$folder; }
+
+test-browser: browser  ## Run the tests of the console in a real browser
+	$(BIN)/python -m pytest -n 0 -s tests/browser/console.py $(ARGS)
 
 manifests: $(INSTALLED)  ## Write the manifests for kubectl and the dashboard, from the chart and deploy/generate.py
 	@$(PIP) install --quiet --no-deps helm-python-sdk

@@ -81,11 +81,11 @@ class Console:
                 return self._to_login(request)
             except MemciError as error:
                 problem = problem_of(error)
-                return visit.page("error.html", status=problem.status, problem=problem)
             except Exception:  # noqa: BLE001 - a person gets a page, the log the rest
                 _log.exception("page failed", page=path)
                 problem = problem_of(MemciError())
-                return visit.page("error.html", status=problem.status, problem=problem)
+            shown = self._visit(request, visit.form, getattr(request.state, "key", None))
+            return shown.page("error.html", status=problem.status, problem=problem)
 
         return Route(ROOT + path, answer, methods=[method], include_in_schema=False)
 

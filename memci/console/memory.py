@@ -75,7 +75,7 @@ def _compact(found: NetworkAnswer) -> dict[str, object]:
 
 def _fading(visit: Visit) -> Response:
     """Answer with the number, median importance and median length of memories over passes."""
-    fading = visit.runtime.listings.fading(visit.agent, passes=60, limit=1_000)
+    fading = visit.runtime.listings.fading(visit.agent, passes=40, limit=400)
     shares = [
         [each and each / max(1, memory.original_length) for each in memory.lengths]
         for memory in fading.memories
@@ -104,7 +104,8 @@ def _node(visit: Visit) -> Response:
     node = links = None
     with suppress(NotFoundError):  # then its trail says what became of it
         node = listings.node(agent, node_id)
-        links = listings.links(agent, node_id=node_id, cursor=None, limit=_LINKS).links
+        both = listings.links(agent, node_id=node_id, cursor=None, limit=_LINKS).links
+        links = [each for each in both if each.source == node_id]
     reason = None if node else next((e for e in reversed(trail) if e.event in _REMOVALS), None)
     versions = listings.history(agent, node_id, None).versions
     return visit.page(

@@ -229,6 +229,7 @@ def _headline(settings: Settings, addresses: Addresses, where: str, logs: Path) 
     return [
         f"memci     {__version__}",
         f"API       {addresses.api_url}   documentation {addresses.api_url}/docs",
+        *([f"console   {addresses.api_url}/console"] if settings.console else []),
         f"Flower    {addresses.flower_url}   user memci, {where}",
         f"logs      {logs}",
         f"keys      {keys or 'see `memci keys list`; without any, only this machine is served'}",

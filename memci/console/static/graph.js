@@ -6,7 +6,8 @@
   const words = box.dataset;
   const passes = words.passes ? words.passes.split(",").map(Number) : [];
   // The strongest links that are drawn at once; all links of a chosen node are drawn besides.
-  const MOST_LINKS = 1500, MOST_STUMPS = 200, MOST_NAMES = 18, LISTED = 40, LEVELS = 8;
+  const MOST_LINKS = 1500, MOST_OF_MANY = 600, MANY = 1000; // of many nodes fewer links
+  const MOST_STUMPS = 150, MOST_NAMES = 18, LISTED = 30, LEVELS = 6;
   const STEP_MS = 300, AHEAD = 3;
   const GOLDEN = Math.PI * (3 - Math.sqrt(5));
   const frames = new Map(); // of a pass, or "now" → promise of its network
@@ -112,14 +113,14 @@
       { selector: ".entity", style: { "background-color": colour("entity"), shape: "diamond" } },
       { selector: ".focus", style: { "background-color": colour("focus") } },
       ...Array.from({ length: 10 }, (_, at) => ({ selector: `.s${at}`, style: { width: 6 + 2.4 * at, height: 6 + 2.4 * at } })),
-      ...steps.map((at) => ({ selector: `.o${at}`, style: { opacity: 0.2 + 0.8 * (at + 1) / LEVELS } })),
+      ...steps.map((at) => ({ selector: `.o${at}`, style: { opacity: 1 - 0.8 * (LEVELS - 1 - at) / LEVELS } })),
       { selector: ".ghost", style: { width: 4, height: 4, opacity: 0.22, "background-color": colour("ghost") } },
       { selector: ".unborn", style: { display: "none" } },
       { selector: ".stump", style: { width: 1, height: 1, opacity: 0, events: "no" } },
       { selector: "edge", style: { width: 1, "curve-style": "haystack", "haystack-radius": 0, "line-color": colour("ghost"), events: "no" } },
       ...steps.map((at) => ({ selector: `.w${at}`, style: { opacity: 0.08 + 0.6 * (at / LEVELS), width: 0.6 + 1.4 * at / LEVELS } })),
       { selector: ".cut", style: { "line-style": "dashed", "line-color": colour("focus") } },
-      { selector: ".named", style: { label: "data(name)", color: ink, "font-size": 11, "text-margin-y": -3, "min-zoomed-font-size": 7, "text-max-width": 140, "text-wrap": "ellipsis", "font-family": getComputedStyle(document.body).fontFamily } },
+      { selector: ".named", style: { label: "data(name)", color: ink, "font-size": 11, "text-margin-y": -3, "text-max-width": 140, "text-wrap": "ellipsis", "font-family": getComputedStyle(document.body).fontFamily } },
       { selector: ".dim", style: { opacity: 0.06 } },
       { selector: ".chosen", style: { label: "data(name)", color: ink, "font-size": 11, "text-max-width": 200, "text-wrap": "ellipsis", "border-width": 3, "border-color": ink, "z-index": 9 } },
     ];
@@ -135,7 +136,7 @@
 
   function shownLinks(network) {
     const near = network.links.filter((each) => each.source === chosen || each.target === chosen);
-    return new Set([...network.links.filter((each) => !each.dangling).slice(0, MOST_LINKS), ...near]);
+    return new Set([...network.links.filter((each) => !each.dangling).slice(0, network.nodes.size > MANY ? MOST_OF_MANY : MOST_LINKS), ...near]);
   }
 
   function draw(network) {
@@ -249,7 +250,7 @@
     by("at").textContent = network.pass === null ? words.now : fill(words.atPass, { n: network.pass });
     by("pass").setAttribute("aria-valuetext", by("at").textContent);
     by("shown").textContent = fill(words.shown, { nodes: network.nodes.size, links: cy.edges().length });
-    box.dataset.shown = network.nodes.size;
+    box.dataset.nodes = network.nodes.size;
     box.dataset.at = network.pass ?? "now";
     moveCursor(pass);
     list();
@@ -288,6 +289,13 @@
 
   // ---- One node
 
+  // Names have the same size at every zoom.
+  let resizing = 0;
+  function sizeNames() {
+    clearTimeout(resizing);
+    resizing = setTimeout(() => cy.batch(() => cy.elements(".named, .chosen").style("font-size", 11.5 / Math.max(0.2, cy.zoom()))), 120);
+  }
+
   function choose(id, follow) {
     chosen = id;
     draw(current);
@@ -295,6 +303,7 @@
       const near = cy.elements(":visible").not(".dim");
       cy.animate({ fit: { eles: near, padding: 60 }, duration: matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 250 });
     }
+    sizeNames();
     htmx.ajax("GET", words.node + id, { target: "#node", swap: "innerHTML" }).then(() => by("node").focus({ preventScroll: follow !== true }));
   }
 
@@ -314,6 +323,7 @@
     layOut([now, ...past]);
     cy = cytoscape({ container: box, style: style(), layout: { name: "preset" }, pixelRatio: Math.min(2, devicePixelRatio), minZoom: 0.05, maxZoom: 6, boxSelectionEnabled: false, autoungrabify: true, hideEdgesOnViewport: now.nodes.size > 3000 });
     cy.on("tap", "node", (event) => choose(event.target.data("node")));
+    cy.on("zoom", sizeNames);
     cy.on("tap", (event) => { if (event.target === cy && chosen) showAll(); });
     draw(now);
     cy.fit(undefined, 20);

@@ -32,6 +32,17 @@ JOB = uuid4()
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>javascript:alert(3)\u202e{{7*7}}"
 
 
+_TRAIL = """
+INSERT INTO trail (agent_id, node_id, event, pass_number, details)
+VALUES (%(agent)s, 201, 'created', 0, jsonb_build_object('messages', '[1, 2]'::jsonb,
+        'note', %(text)s::text))
+"""
+_JOB = """
+INSERT INTO job (agent_id, id, kind, payload, source, state, last_error, finished_at)
+VALUES (%(agent)s, %(job)s, 'memci.memory.create', '{}', 'http', 'dead', %(text)s, now())
+"""
+
+
 def at(path: str) -> str:
     """Return the address of a page, of this module's agent."""
     path = (
@@ -68,16 +79,8 @@ def _fill(server: Served) -> None:
             "UPDATE node SET content = %(text)s, phrase = %(text)s",
             "UPDATE link SET hint = %(text)s, relation = %(text)s",
             "UPDATE node SET entity_key = %(text)s || id WHERE kind = 'entity'",
-            (
-                "INSERT INTO trail (agent_id, node_id, event, pass_number, details)"
-                " VALUES (%(agent)s, 201, 'created', 0,"
-                " jsonb_build_object('messages', '[1, 2]'::jsonb, 'note', %(text)s::text))"
-            ),
-            (
-                "INSERT INTO job (agent_id, id, kind, payload, source, state, last_error,"
-                " finished_at) VALUES (%(agent)s, %(job)s, 'memci.memory.create', '{}', 'http',"
-                " 'dead', %(text)s, now())"
-            ),
+            _TRAIL,
+            _JOB,
         ):
             connection.exec_driver_sql(statement, {"text": HOSTILE, "agent": AGENT, "job": JOB})
 
