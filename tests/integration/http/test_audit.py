@@ -109,7 +109,8 @@ def test_the_command_line_is_recorded_too(boss: Memci, database_url: str) -> Non
 def test_old_records_are_removed(server: Served, boss: Memci) -> None:
     with server.runtime.database.lane_transaction() as connection:
         connection.exec_driver_sql(
-            "INSERT INTO audit (at, action, request_id) VALUES (now() - interval '2 days', 'x', 'x')"
+            "INSERT INTO audit (at, action, request_id)"
+            " VALUES (now() - interval '2 days', 'x', 'x')"
         )
     boss.agent("new").configure({})
     assert prune_audit(server.runtime.database, keep_s=86_400) == 1

@@ -17,7 +17,7 @@ from memci.storage.schema import metadata
 from memci.storage.schema.network import EDITION_SCHEMA, EDITION_TABLES
 
 # Tables of the whole database; only migrations describe them, and indexes.
-COMMON_TABLES = {"api_key", "audit", "vector_model", "model_total"}
+COMMON_TABLES = {"api_key", "audit", "key_usage", "vector_model", "model_total"}
 
 
 @contextmanager

@@ -17,7 +17,16 @@ _TABLES = Path(__file__).with_name("initial.sql")
 
 # Tables without content of agents: the queue is read for all agents, the others are of the server.
 _OPEN_TABLES = frozenset(
-    {"alembic_version", "api_key", "audit", "lane", "job", "model_total", "vector_model"}
+    {
+        "alembic_version",
+        "api_key",
+        "audit",
+        "key_usage",
+        "lane",
+        "job",
+        "model_total",
+        "vector_model",
+    }
 )
 _DOCUMENT_TABLES = ("document", "chunk", "chunk_term", "chunk_vector")
 # Every table of a network exists again in a schema of its own, where a network is rebuilt (M24):
@@ -92,6 +101,7 @@ def downgrade() -> None:
         if table != "alembic_version":
             op.execute(f"DROP TABLE {table}")
     op.execute("DROP FUNCTION refuse_erased_message")
+    op.execute("DROP FUNCTION charge_key")
 
 
 def _tables() -> list[str]:
