@@ -108,10 +108,23 @@ class RefusedError(MemciError):
 class RateLimitedError(MemciError):
     """Too many requests with this API key."""
 
-    def __init__(self, message: str | None = None, *, retry_after_s: float = 1.0) -> None:
-        """Take the seconds until a retry may succeed."""
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        retry_after_s: float = 1.0,
+        limit: int | None = None,
+        remaining: int = 0,
+    ) -> None:
+        """Take the seconds until a retry may succeed, the limit, and what is left of it."""
         super().__init__(message)
         self.retry_after_s = retry_after_s
+        self.limit = limit
+        self.remaining = remaining
+
+
+class QuotaError(RateLimitedError):
+    """This API key has used up a quota."""
 
 
 class UnavailableError(MemciError):

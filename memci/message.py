@@ -225,8 +225,9 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class AppendLimits:
-    """Limits of one append, by any route; sizes are UTF-8 bytes."""
+    """Limits of one append, by any route, and its redaction; sizes are UTF-8 bytes."""
 
     request_bytes: int
     message_bytes: int = 1024 * 1024  # content and tool calls of one message
     messages: int = 500
+    redact: str = ""  # what is redacted unless the agent says otherwise; see its parameter

@@ -19,6 +19,7 @@ from memci.domain.pages.parameters import PageRules
 from memci.domain.session.plan import LONGEST_STEP, MOST_STEPS
 from memci.extraction.blocks import ExtractionLimits
 from memci.http import protocol
+from memci.http.auth import FAILED_PER_MINUTE
 from memci.http.routers.erasing import MAX_ARCHIVE_BYTES
 from memci.language.keywords import LONGEST_KEYWORD
 from memci.language.names import LONGEST_NAME as LONGEST_ENTITY
@@ -78,10 +79,19 @@ def _requests() -> tuple[tuple[str, str, str, str], ...]:
             _too_large(),
         ),
         ("time to send", slow, "–", _refusal(protocol.TOO_SLOW)),
+        *(
+            (what, "none", _name(f"key_limits__{name}"), _problem(error))
+            for what, name, error in (
+                ("requests of a key in a minute", "requests_per_minute", errors.RateLimitedError),
+                ("new messages of a key in a day", "messages_per_day", errors.QuotaError),
+                ("stored bytes of a key's agents", "stored_bytes", errors.QuotaError),
+                ("agents of a key", "agents", errors.QuotaError),
+            )
+        ),
         (
-            "requests of a key in a minute",
-            "none",
-            _name("key_limits__requests_per_minute"),
+            "requests without a valid key in a minute, of one address",
+            str(FAILED_PER_MINUTE),
+            "–",
             _problem(errors.RateLimitedError),
         ),
         ("JSON in `metadata`, filters, arguments", f"{MOST_LEVELS} levels", "–", _invalid()),

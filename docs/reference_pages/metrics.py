@@ -27,8 +27,9 @@ def metrics() -> Iterator[tuple[str, str, str]]:
         yield f"memci_model_{field}_total", "counter, by task and model", told
     for family in HttpMetrics().registry.collect():
         if family.name.startswith("memci_"):
-            labels = (
-                "by method, route and status" if family.type == "counter" else "by method and route"
-            )
+            labels = {
+                "memci_redacted": "by kind",
+                "memci_http_requests": "by method, route and status",
+            }.get(family.name, "by method and route")
             total = "_total" * (family.type == "counter")
             yield f"{family.name}{total}", f"{family.type}, {labels}", family.documentation

@@ -15,7 +15,13 @@ import httpx
 from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticSerializationError, to_json
 
-from memci.errors import InvalidInputError, MemciError, RateLimitedError, UnavailableError
+from memci.errors import (
+    InvalidInputError,
+    MemciError,
+    QuotaError,
+    RateLimitedError,
+    UnavailableError,
+)
 from memci.schemas.problems import Problem, error_of
 
 T = TypeVar("T")
@@ -115,6 +121,8 @@ def send(request: ClientRequest, retries: Retries) -> Flow[httpx.Response]:
         again = isinstance(failure, (RateLimitedError, UnavailableError)) and (
             request.repeatable or never_arrived
         )
+        # Who has to wait for a day is told so at once.
+        again &= not isinstance(failure, QuotaError)
         if not again or attempt >= retries.attempts:
             raise failure
         yield retries.pause(attempt, retry_after_s)

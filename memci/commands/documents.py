@@ -18,6 +18,7 @@ from memci.storage.documents import (
     next_named,
     remove_documents,
 )
+from memci.storage.key_usage import Charge, charge
 from memci.storage.session import Connection, Database
 
 # Documents removed in one transaction: the lane is locked meanwhile.
@@ -44,6 +45,7 @@ def add(
     new: NewDocument,
     *,
     traceparent: str | None = None,
+    paying: Charge | None = None,
 ) -> DocumentAnswer:
     """Store a file, and queue a job that reads it; the same content is stored once.
 
@@ -51,6 +53,7 @@ def add(
     content until the new one has been read.
     """
     with database.agent_transaction(owner) as connection:
+        charge(connection, paying, owner, size=len(new.body))
         woken, _ = lock_lane(connection, owner)
         current = find_document(connection, owner, new.name)
         failed = current is not None and current.state is DocumentState.FAILED

@@ -15,6 +15,7 @@ from memci.config.settings import LOOPBACK
 from memci.errors import ConfigurationError, ConflictError, ForbiddenError, NotFoundError
 from memci.schemas.keys import KeyAnswer, KeyChanges, KeyRequest, NewKeyAnswer
 from memci.storage import api_keys as stored
+from memci.storage.key_usage import messages_today
 from memci.storage.session import Database
 
 
@@ -52,8 +53,11 @@ class Keys:
     def list(self) -> list[KeyAnswer]:
         """Return all keys by name."""
         with self.database.lane_transaction() as connection:
-            rows = stored.all_keys(connection)
-        known = [*map(_answer, rows), *map(_of_environment, self.environment)]
+            rows, used = stored.all_keys(connection), messages_today(connection)
+        answers = [*map(_answer, rows), *map(_of_environment, self.environment)]
+        known = [
+            each.model_copy(update={"messages_today": used.get(each.name)}) for each in answers
+        ]
         return sorted((each for each in known if self._covers(each)), key=lambda each: each.name)
 
     def new(self, request: KeyRequest) -> NewKeyAnswer:

@@ -357,7 +357,7 @@ class Settings(BaseSettings):
     @property
     def append_limits(self) -> AppendLimits:
         """Limits of one append."""
-        return AppendLimits(self.http_max_request_bytes)
+        return AppendLimits(self.http_max_request_bytes, redact=self.memory.redact)
 
     def model_of(self, task: ModelTask) -> TaskModel:
         """Return the model of a task, with the address and key that hold for it."""

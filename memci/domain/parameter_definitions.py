@@ -43,6 +43,7 @@ class Setting:
     description: str
     limits: Range | None = None  # of a number
     choices: tuple[str, ...] = ()  # of a text
+    words: tuple[str, ...] = ()  # of a text: those that may be in it, with commas between
 
     def check(self, name: str, value: object) -> None:
         """Raise ``InvalidInputError`` that names the parameter if the value is not allowed."""
@@ -53,6 +54,10 @@ class Setting:
         if self.choices:
             known = ", ".join(self.choices)
             return None if value in self.choices else f"expected one of {known}"
+        if self.words:
+            known = ", ".join(self.words)
+            fits = isinstance(value, str) and (not value or {*value.split(",")} <= {*self.words})
+            return None if fits else f"expected some of {known}, with commas between"
         if self.limits is None:
             return None if isinstance(value, bool) else "expected true or false"
         if isinstance(value, bool) or not isinstance(value, (int, float)):
@@ -66,7 +71,11 @@ T = TypeVar("T", bound=bool | float | str)
 
 
 def setting(
-    default: T, description: str, limits: Range | None = None, choices: tuple[str, ...] = ()
+    default: T,
+    description: str,
+    limits: Range | None = None,
+    choices: tuple[str, ...] = (),
+    words: tuple[str, ...] = (),
 ) -> T:
     """Return a dataclass field for a configurable parameter; other fields are constants.
 
@@ -74,7 +83,7 @@ def setting(
     """
     if limits is not None and isinstance(default, int):
         limits = Range(limits.low, min(limits.high, MOST_WHOLE), limits.is_open)
-    declared = Setting(default, description, limits, choices)
+    declared = Setting(default, description, limits, choices, words)
     return field(default=default, metadata={"setting": declared})
 
 

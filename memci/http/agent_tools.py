@@ -27,7 +27,8 @@ from memci.runtime import Runtime
 from memci.schemas.pages import WindowRequest
 from memci.schemas.problems import problem_of
 from memci.schemas.tools.pages import answer_for_model
-from memci.schemas.tools.table import BY_NAME, Tool, tools_of_agents
+from memci.schemas.tools.table import BY_NAME, About, Tool, tools_of_agents
+from memci.storage.key_usage import charge
 
 
 def scope_of(tool: Tool) -> Scope:
@@ -78,11 +79,17 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def audited(request: Request, tool: Tool, use: Callable[[], T]) -> T:
-    """Use a tool; record it in the audit log if it destroys something."""
+def accounted(
+    request: Request, tool: Tool, arguments: Mapping[str, Any], use: Callable[[], T]
+) -> T:
+    """Use a tool within the key's quotas; record in the audit log if it destroys something."""
+    runtime: Runtime = request.app.state.runtime
+    if request.state.charge is not None and tool.changes and tool.about is About.MEMORY:
+        agent_id, size = request.path_params["agent"], len(str(arguments).encode())
+        with runtime.database.agent_transaction(agent_id) as connection:
+            charge(connection, request.state.charge, agent_id, messages=1, size=size)
     if not tool.destroys:
         return use()
-    runtime: Runtime = request.app.state.runtime
     with recorded(runtime.database, audit_entry(request, f"tool_{tool.name}")):
         return use()
 
@@ -120,9 +127,10 @@ def _connect(request: Request, agent_id: str) -> AgentConnection:
         agent_id=agent_id,
         tools=tools_for(request.state.key),
         use_tool=_with_public_errors(
-            lambda tool, given: audited(
+            lambda tool, given: accounted(
                 request,
                 tool,
+                given,
                 lambda: use_tool(runtime, agent_id, tool, given, window.session_id),
             )
         ),

@@ -15,6 +15,7 @@ from starlette.responses import Response
 from starlette.routing import Match
 
 from memci import errors
+from memci.http.auth import Rate
 from memci.http.request import MalformedError, MediaTypeError
 from memci.schemas import problems
 from memci.schemas.base import Request as Body
@@ -59,7 +60,10 @@ def _headers(error: errors.MemciError, status: int) -> dict[str, str]:
     if isinstance(error, errors.UnauthorizedError):
         return {"WWW-Authenticate": "Bearer"}
     if isinstance(error, (errors.RateLimitedError, errors.UnavailableError)):
-        return {"Retry-After": str(max(1, math.ceil(error.retry_after_s)))}
+        wait = {"Retry-After": str(max(1, math.ceil(error.retry_after_s)))}
+        if isinstance(error, errors.RateLimitedError) and error.limit is not None:
+            wait |= Rate(error.limit, error.remaining, error.retry_after_s).headers
+        return wait
     return {"Retry-After": "1"} if status == 503 else {}  # noqa: PLR2004 - the status itself
 
 

@@ -137,6 +137,7 @@ def _answering(endpoint: Callable[..., Any], status_code: int) -> Callable[..., 
 _log = structlog.get_logger("memci.http")
 # Only for metrics, as in nginx: the caller left before the answer.
 _GONE = 499
+_LIMITED = 429
 _UNMATCHED = "unmatched"
 _HIDDEN_SEPARATORS = (b"%2f", b"%5c")
 
@@ -161,6 +162,8 @@ class Edge:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
+                headers = scope["state"].get("headers", {}) if status != _LIMITED else {}
+                message["headers"] = [*message["headers"], *_encoded(headers)]
             await send(message)
 
         try:
@@ -187,6 +190,10 @@ class Edge:
         with self._traces.span(f"{scope['method']} request", parent=parent) as traceparent:
             scope.setdefault("state", {})["traceparent"] = traceparent
             await self._app(scope, receive, send)
+
+
+def _encoded(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
+    return [(name.lower().encode(), value.encode()) for name, value in headers.items()]
 
 
 def _route(scope: AsgiScope) -> str:

@@ -29,6 +29,7 @@ from memci.queue.intake import Append, append_in, remember_stored
 from memci.queue.lease import Lease
 from memci.schemas.messages import CompressArguments, CreateArguments, StoredArguments
 from memci.schemas.problems import describe_faults
+from memci.storage.agents import redaction_of
 
 _log = structlog.get_logger(__name__)
 _IS_HALTED = "SELECT halted_by IS NOT NULL FROM lane WHERE agent_id = %s"
@@ -120,7 +121,9 @@ def take_in(connection: Connection, agent_id: str, raw: bytes, limits: AppendLim
         reason = "the database cannot hold what is in it"
     else:
         return None
-    dead = dead_letters.bury(connection, agent_id, raw, message, reason)
+    # Bytes that cannot be read cannot be redacted.
+    keeps_bytes = not redaction_of(connection, agent_id, limits.redact)
+    dead = dead_letters.bury(connection, agent_id, raw, message, reason, keeps_bytes=keeps_bytes)
     job_id = str(dead or (message and message.id))
     _log.warning("incoming message not taken in", agent_id=agent_id, job_id=job_id, error=reason)
     return dead
@@ -189,4 +192,5 @@ def _append_request(
         source=JobSource.CELERY,
         job_id=message.id,
         traceparent=message.traceparent,
+        redact=limits.redact,
     )

@@ -20,24 +20,30 @@ from memci.storage import messages as stored
 
 
 def bury(
-    connection: Connection, agent_id: str, raw: bytes, message: IncomingMessage | None, error: str
+    connection: Connection,
+    agent_id: str,
+    raw: bytes,
+    message: IncomingMessage | None,
+    error: str,
+    *,
+    keeps_bytes: bool = True,
 ) -> UUID | None:
     """Make a dead job of a message, which is None if it could not be decoded.
 
     Returns the dead job's id; None if the message came before and is buried already.
     """
-    job_id = message.id if message else job_id_of(None, raw)
+    job_id = message.id if message and keeps_bytes else job_id_of(None, raw)
     kind = message.task if message else None
     if kind not in (CREATE_TASK, COMPRESS_TASK):
         kind = JobKind.UNREADABLE
     if stored.read_dead_letter(connection, agent_id, job_id) == raw:
         return None
-    if mailbox.payload_of(connection, agent_id, job_id) is not None:
+    if keeps_bytes and mailbox.payload_of(connection, agent_id, job_id) is not None:
         job_id = job_id_of(None, raw)  # another message has the same task id
     job = mailbox.NewJob(agent_id, kind, JobSource.CELERY, job_id)
     if not mailbox.insert_job(connection, job):
         return None
-    stored.bury_dead_letter(connection, agent_id, job.id, raw, error)
+    stored.bury_dead_letter(connection, agent_id, job.id, raw if keeps_bytes else None, error)
     return job.id
 
 

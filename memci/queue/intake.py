@@ -4,9 +4,10 @@ Ids that are derived from a producer's own make a repeated request find what it 
 """
 
 import json
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 from uuid import UUID, uuid4, uuid5
 
 import anyio.to_thread
@@ -16,7 +17,8 @@ from sqlalchemy.exc import IntegrityError
 
 from memci.broker.wakeup import WakeupPublisher, Wakeups
 from memci.domain.job import JobKind, JobSource
-from memci.errors import ConflictError, ErasedError, InvalidInputError, shown_name
+from memci.errors import ConflictError, ErasedError, InvalidInputError, QuotaError, shown_name
+from memci.language.redaction import Redacted, kinds_of, placeholders_in, redact_message
 from memci.language.times.calendar import offset_of
 from memci.message import NewMessage, Remember
 from memci.queue import mailbox
@@ -24,21 +26,28 @@ from memci.schemas.agents import CompressAnswer
 from memci.schemas.messages import AppendAnswer
 from memci.storage import messages as stored
 from memci.storage import pending_messages
+from memci.storage.agents import redaction_of
 from memci.storage.erasure.erase import erased_among
+from memci.storage.key_usage import CHARGE, Charge, charge
 from memci.storage.pipelined_transaction import PipelinedStatements
 from memci.storage.session import Database
 
+# Agents of which a process remembers what is redacted.
+_MOST_APPLIED = 10_000
 _NAMESPACE = UUID("6d656d63-6900-5000-8000-000000000001")
 
 # The lane's row is locked first: all else reads what that returns, so seqs and ordinals follow the
-# order of commits.
+# order of commits. Nothing is stored, and no row returned, if the agent's messages are redacted in
+# another way than these.
 _SUBMIT = """
 WITH locked AS (
-    INSERT INTO lane (agent_id, wake_at, written_at, message_seq)
-    VALUES (%(agent_id)s, clock_timestamp(), now(), %(count)s)
+    INSERT INTO lane (agent_id, wake_at, written_at, message_seq, stored_bytes)
+    SELECT %(agent_id)s, clock_timestamp(), now(), %(count)s, %(bytes)s
+     WHERE %(redact)s = coalesce((SELECT parameters->>'redact' FROM agent_setting
+                                   WHERE agent_id = %(agent_id)s), %(redact_default)s)
     ON CONFLICT (agent_id) DO UPDATE
     SET wake_at = coalesce(lane.wake_at, excluded.wake_at), written_at = now(),
-        message_seq = lane.message_seq + %(count)s
+        message_seq = lane.message_seq + %(count)s, stored_bytes = lane.stored_bytes + %(bytes)s
     RETURNING message_seq AS last_seq, message_seq - %(count)s AS seq_before,
               wake_at >= now() AS woken),
 stored AS (
@@ -75,6 +84,31 @@ class Append:
     key: str | None = None  # the same key is the same request
     job_id: UUID | None = None
     traceparent: str | None = None
+    charge: Charge | None = None
+    redact: str = ""  # of agents that do not say what is redacted
+
+
+@dataclass(frozen=True, slots=True)
+class _Redaction:
+    """A request with placeholders, by the setting ``applied``."""
+
+    applied: str
+    request: Append
+    counts: Sequence[Counter[Redacted]]  # of each message
+
+    @classmethod
+    def of(cls, request: Append, applied: str) -> Self:
+        kinds = kinds_of(applied)
+        if not kinds:
+            return cls(applied, request, [Counter() for _ in request.messages])
+        done = [redact_message(each, kinds) for each in request.messages]
+        messages = [message for message, _ in done]
+        return cls(applied, replace(request, messages=messages), [counts for _, counts in done])
+
+    def total(self, places: Iterable[int] | None = None) -> dict[Redacted, int]:
+        """Return the sums over the messages at these places, or over all."""
+        chosen = self.counts if places is None else [self.counts[each] for each in places]
+        return dict(sum(chosen, Counter()))
 
 
 class Intake:
@@ -94,13 +128,21 @@ class Intake:
         """
         try:  # Most messages are new; the primary key finds those that are not.
             with self._database.agent_transaction(request.agent_id) as connection:
-                job, messages = _job(request), _identified(request)
-                seq, woken = _submit(connection, _values(request, job, messages))
-        except IntegrityError:
+                redaction = _Redaction.of(
+                    request, redaction_of(connection, request.agent_id, request.redact)
+                )
+                job, messages = _job(request), _identified(redaction.request)
+                _charge(connection, request, messages)
+                values = _values(request, job, messages, applied=redaction.applied)
+                submitted = _submit(connection, values)
+        except (IntegrityError, QuotaError):  # known messages need no quota
+            submitted = None
+        if submitted is None:
             return self.append_known(request)
+        seq, woken = submitted
         if woken:
             self._wakeups.wake_lane(request.agent_id)
-        return _answer(request, job, seq, duplicates=0)
+        return _answer(request, job, seq, duplicates=0, redacted=redaction.total())
 
     def append_known(self, request: Append) -> AppendAnswer:
         """Do as ``append`` where some of the messages are already stored."""
@@ -109,6 +151,11 @@ class Intake:
         if woken:
             self._wakeups.wake_lane(request.agent_id)
         return answer
+
+    def redaction_of(self, agent_id: str, default: str) -> str:
+        """Return what is redacted in an agent's messages."""
+        with self._database.agent_snapshot(agent_id) as connection:
+            return redaction_of(connection, agent_id, default)
 
     def request_compress(self, agent_id: str) -> CompressAnswer:
         """Request one more pass; requests that wait are one request (M16)."""
@@ -126,18 +173,44 @@ class AsyncIntake:
     intake: Intake  # for requests with messages that are already stored
     statements: PipelinedStatements
     publisher: WakeupPublisher
+    # What was redacted in an agent's last messages; the database says whether that still holds.
+    _applied: dict[str, str] = field(default_factory=dict)
 
     async def append(self, request: Append) -> AppendAnswer:
         """Do as ``Intake.append``."""
         job = _job(request)
-        values = _values(request, job, _identified(request))
-        try:
-            seq, woken = await self.statements.run(request.agent_id, _SUBMIT, values)
-        except psycopg.IntegrityError:
-            return await anyio.to_thread.run_sync(self.intake.append_known, request)
+        while True:
+            applied = self._applied.get(request.agent_id, request.redact)
+            redaction = await _redacted(request, applied)
+            messages = _identified(redaction.request)
+            values = _values(request, job, messages, applied=applied)
+            paid = None
+            if request.charge is not None:
+                charged = request.charge.values(request.agent_id, values["count"], values["bytes"])
+                paid = (CHARGE, charged)
+            try:
+                row = await self.statements.run(request.agent_id, _SUBMIT, values, first=paid)
+            except psycopg.IntegrityError:  # a known message, or a quota for which it counts
+                return await anyio.to_thread.run_sync(self.intake.append_known, request)
+            if row is not None:
+                break
+            applied = await anyio.to_thread.run_sync(
+                self.intake.redaction_of, request.agent_id, request.redact
+            )
+            self._applied[request.agent_id] = applied
+            if len(self._applied) > _MOST_APPLIED:
+                del self._applied[next(iter(self._applied))]
+        seq, woken = row
         if woken:
             self.publisher.wake_lane(request.agent_id)
-        return _answer(request, job, seq, duplicates=0)
+        return _answer(request, job, seq, duplicates=0, redacted=redaction.total())
+
+
+async def _redacted(request: Append, applied: str) -> _Redaction:
+    """Redact on a thread: a long text takes a second."""
+    if not applied:
+        return _Redaction.of(request, applied)
+    return await anyio.to_thread.run_sync(_Redaction.of, request, applied)
 
 
 def append_in(connection: Connection, request: Append) -> tuple[AppendAnswer, bool]:
@@ -145,8 +218,10 @@ def append_in(connection: Connection, request: Append) -> tuple[AppendAnswer, bo
 
     Returns the answer, and whether to publish a wakeup after COMMIT.
     """
+    _charge(connection, request, [])  # before the lane is locked, which may create the agent
     woken, last_seq = mailbox.lock_lane(connection, request.agent_id)
-    identified = _identified(request)
+    redaction = _Redaction.of(request, redaction_of(connection, request.agent_id, request.redact))
+    identified = _identified(redaction.request)
     known = stored.find_stored(connection, request.agent_id, [each for each, _ in identified])
     unknown = [each for each, _ in identified if each not in known]
     erased = erased_among(connection, request.agent_id, unknown) if unknown else frozenset[str]()
@@ -155,6 +230,7 @@ def append_in(connection: Connection, request: Append) -> tuple[AppendAnswer, bo
         advice = "is not taken in again; leave it out, as skip_erased does"
         raise _erased_error("messages", ids, erased, advice)
     new: list[tuple[str, NewMessage]] = []
+    places: list[int] = []
     seq = last_seq
     for index, (message_id, message) in enumerate(identified):
         if message_id in erased:
@@ -162,8 +238,9 @@ def append_in(connection: Connection, request: Append) -> tuple[AppendAnswer, bo
         said = stored.identity_fields(message)
         if message_id not in known:
             new.append((message_id, message))
+            places.append(index)
             known[message_id] = stored.Stored(last_seq + len(new), said)
-        elif known[message_id].said != said:
+        elif not _is_same(known[message_id].said, said, request.messages[index]):
             raise ConflictError(
                 f"messages[{index}]: this id (or this Idempotency-Key) was used before for another"
                 " message; give every message an id of its own"
@@ -176,29 +253,67 @@ def append_in(connection: Connection, request: Append) -> tuple[AppendAnswer, bo
             "give every request a key of its own"
         )
     if new:
-        _submit(connection, _values(request, job, new))
+        _charge(connection, request, new)
+        _submit(connection, _values(request, job, new, applied=redaction.applied))
     else:
         mailbox.unlock_lane(connection, request.agent_id, woken=woken)
     left_out = [each for each, _ in identified if each in erased]
     duplicates = len(identified) - len(new) - len(left_out)
-    answer = _answer(request, job, seq, duplicates=duplicates, erased=left_out)
+    answer = _answer(
+        request,
+        job,
+        seq,
+        duplicates=duplicates,
+        erased=left_out,
+        redacted=redaction.total(places),
+    )
     return answer, woken and bool(new)
 
 
-def _submit(connection: Connection, values: Mapping[str, Any]) -> tuple[int, bool]:
+def _is_same(stored_as: object, said: object, message: NewMessage) -> bool:
+    """Return True if a message was stored before, also with another redaction than now."""
+    if stored_as in (said, stored.identity_fields(message)):
+        return True
+    redacted, _ = redact_message(message, placeholders_in(str(stored_as)))
+    return stored_as == stored.identity_fields(redacted)
+
+
+def _charge(
+    connection: Connection, request: Append, messages: Sequence[tuple[str, NewMessage]]
+) -> None:
+    if request.charge is not None:
+        count, size = len(messages), _size(messages)
+        charge(connection, request.charge, request.agent_id, messages=count, size=size)
+
+
+def _size(messages: Sequence[tuple[str, NewMessage]]) -> int:
+    """Return the bytes of messages, as ``MESSAGE_BYTES`` counts them."""
+    size = 0
+    for _, message in messages:
+        size += len((message.content or "").encode())
+        for part in (message.tool_calls, message.metadata):
+            size += len(json.dumps(part, ensure_ascii=False).encode()) if part else 0
+    return size
+
+
+def _submit(connection: Connection, values: Mapping[str, Any]) -> tuple[int, bool] | None:
     """Store the messages and submit their job.
 
-    Returns the last seq, and whether to publish a wakeup after COMMIT. Raises ``IntegrityError``
-    when an id is not new.
+    Returns the last seq, and whether to publish a wakeup after COMMIT; None, with nothing stored,
+    if the redaction of the agent is another. Raises ``IntegrityError`` when an id is not new.
     """
-    last_seq, woken = connection.exec_driver_sql(_SUBMIT, dict(values)).one()
-    return int(last_seq), bool(woken)
+    row = connection.exec_driver_sql(_SUBMIT, dict(values)).first()
+    return None if row is None else (int(row[0]), bool(row[1]))
 
 
 def _values(
-    request: Append, job: mailbox.NewJob, messages: Sequence[tuple[str, NewMessage]]
+    request: Append,
+    job: mailbox.NewJob,
+    messages: Sequence[tuple[str, NewMessage]],
+    *,
+    applied: str,
 ) -> dict[str, Any]:
-    """Return the values of ``_SUBMIT`` for messages, each with its id, and their job."""
+    """Return the values of ``_SUBMIT`` for redacted messages, each with its id, and their job."""
     records = [_record(n, *each) for n, each in enumerate(messages, start=1)]
     return {
         "agent_id": request.agent_id,
@@ -207,6 +322,9 @@ def _values(
         "remember": request.remember,
         "memory_state": "pending" if request.remember is Remember.NOW else "none",
         "count": len(messages),
+        "bytes": _size(messages),
+        "redact": applied,
+        "redact_default": request.redact,
         "messages": json.dumps(records, ensure_ascii=False),
         "job_id": job.id,
         "kind": job.kind,
@@ -233,7 +351,13 @@ def _record(n: int, message_id: str, message: NewMessage) -> dict[str, Any]:
 
 
 def _answer(
-    request: Append, job: mailbox.NewJob, seq: int, *, duplicates: int, erased: Sequence[str] = ()
+    request: Append,
+    job: mailbox.NewJob,
+    seq: int,
+    *,
+    duplicates: int,
+    erased: Sequence[str] = (),
+    redacted: dict[Redacted, int],
 ) -> AppendAnswer:
     accepted = len(request.messages) - duplicates - len(erased)
     repeated = duplicates and (request.key or request.job_id)
@@ -244,6 +368,7 @@ def _answer(
         accepted=accepted,
         duplicates=duplicates,
         erased=list(erased),
+        redacted=redacted,
     )
 
 

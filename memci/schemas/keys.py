@@ -62,6 +62,7 @@ class KeyAnswer(Answer):
     limits: KeyLimits
     created_at: datetime | None = None
     last_used_at: datetime | None = Field(None, description="Within about a minute")
+    messages_today: int | None = Field(None, description="Counted for keys with a quota")
     former_until: datetime | None = Field(
         None, description="Until then the key before the rotation is accepted too"
     )

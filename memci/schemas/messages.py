@@ -12,6 +12,7 @@ from pydantic import BeforeValidator, Field, JsonValue, StrictBool, WithJsonSche
 
 from memci.domain.memory.message_filter import FilterReason
 from memci.errors import TooLargeError
+from memci.language.redaction import Redacted
 from memci.message import AppendLimits, NewMessage, Remember, Role
 from memci.schemas.agents import CompressRequest
 from memci.schemas.base import (
@@ -200,6 +201,9 @@ class AppendAnswer(Answer):
     accepted: int
     duplicates: int
     erased: list[str] = Field([], description="Ids of messages that were left out")
+    redacted: dict[Redacted, int] = Field(
+        {}, description="How many values of each kind placeholders replace"
+    )
 
 
 class MessageOut(Answer):

@@ -60,6 +60,7 @@ KINDS: tuple[Kind, ...] = (
     Kind(errors.UnauthorizedError, "unauthorized", 401, "Unauthorized"),
     Kind(errors.ForbiddenError, "forbidden", 403, "Forbidden"),
     Kind(errors.RefusedError, "refused", 403, "Refused"),
+    Kind(errors.QuotaError, "quota-exceeded", 429, "Quota exceeded"),
     Kind(errors.RateLimitedError, "rate-limited", 429, "Rate limited"),
     Kind(errors.ReadTimeoutError, "read-timeout", 503, "No answer in time"),
     Kind(errors.ReadsBusyError, "reads-busy", 503, "Too many reads at once"),

@@ -62,6 +62,11 @@ def own_of(defaults: P, own: Mapping[str, Any]) -> P:
     return defaults.with_values({name: own[name] for name in mine}) if mine else defaults
 
 
+def redaction_of(connection: Connection, agent_id: str, default: str) -> str:
+    """Return what placeholders replace in an agent's messages, as its setting ``redact`` says."""
+    return str(own_parameters(connection, agent_id).get("redact", default))
+
+
 def replace_parameters(connection: Connection, agent_id: str, values: Mapping[str, Any]) -> None:
     """Replace all of the agent's own parameters by these."""
     connection.exec_driver_sql(_WRITE, (agent_id, json.dumps(values)))

@@ -84,10 +84,11 @@ WHERE agent_id = %s RETURNING last_document_id
 """
 # Nobody resumes the lane of a collection: its next job continues after the dead one.
 _WRITTEN = """
-UPDATE lane SET written_at = now(),
+UPDATE lane SET written_at = now(), stored_bytes = stored_bytes + %(bytes)s - coalesce((
+                    SELECT bytes FROM document WHERE agent_id = %(owner)s AND id = %(id)s), 0),
                 halted_by = CASE WHEN starts_with(agent_id, 'collection/') THEN NULL
                                  ELSE halted_by END
-WHERE agent_id = %s
+WHERE agent_id = %(owner)s
 """
 _INSERT = """
 INSERT INTO document (agent_id, id, name, digest, bytes, job_id) VALUES (%s, %s, %s, %s, %s, %s)
@@ -106,9 +107,11 @@ _IDS = """
 SELECT id FROM document WHERE agent_id = %(owner)s AND starts_with(name, %(prefix)s)
    ORDER BY id LIMIT %(limit)s
 """
-_REMOVE_DOCUMENTS = "DELETE FROM document WHERE agent_id = %s AND id = ANY(%s)"
+_REMOVE_DOCUMENTS = "DELETE FROM document WHERE agent_id = %s AND id = ANY(%s) RETURNING bytes"
 _REMOVE_BODY = "DELETE FROM document_body WHERE agent_id = %s AND document_id = ANY(%s)"
-_UNCOUNT_DOCUMENTS = "UPDATE lane SET documents = documents - %s WHERE agent_id = %s"
+_UNCOUNT_DOCUMENTS = """
+UPDATE lane SET documents = documents - %s, stored_bytes = stored_bytes - %s WHERE agent_id = %s
+"""
 
 
 def list_documents(
@@ -131,6 +134,8 @@ def keep_document(
     connection: Connection, owner: str, new: NewDocument, document_id: int | None, job_id: UUID
 ) -> int:
     """Store a file for the job that reads it, in place of ``document_id``; return its id."""
+    values = {"owner": owner, "bytes": len(new.body), "id": document_id}
+    connection.exec_driver_sql(_WRITTEN, values)
     if document_id is None:
         document_id = int(connection.exec_driver_sql(_COUNT, (owner,)).scalar_one())
         row = (owner, document_id, new.name, new.digest, len(new.body), job_id)
@@ -138,7 +143,6 @@ def keep_document(
     else:
         change = (new.digest, len(new.body), job_id, owner, document_id)
         connection.exec_driver_sql(_REPLACE, change)
-    connection.exec_driver_sql(_WRITTEN, (owner,))
     connection.exec_driver_sql(_KEEP_BODY, (owner, document_id, new.body))
     return document_id
 
@@ -153,9 +157,9 @@ def remove_documents(connection: Connection, owner: str, ids: Sequence[int]) -> 
     """Remove documents for good; return how many there were, and how many chunks."""
     chunks = sum(remove_chunks(connection, owner, each) for each in ids)
     connection.exec_driver_sql(_REMOVE_BODY, (owner, list(ids)))
-    removed = connection.exec_driver_sql(_REMOVE_DOCUMENTS, (owner, list(ids))).rowcount
-    connection.exec_driver_sql(_UNCOUNT_DOCUMENTS, (removed, owner))
-    return removed, chunks
+    sizes = connection.exec_driver_sql(_REMOVE_DOCUMENTS, (owner, list(ids))).scalars().all()
+    connection.exec_driver_sql(_UNCOUNT_DOCUMENTS, (len(sizes), sum(sizes), owner))
+    return len(sizes), chunks
 
 
 # Lanes have no content, so all may be read; the caller's key limits which.

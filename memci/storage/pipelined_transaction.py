@@ -6,7 +6,7 @@ SQL.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 from weakref import WeakValueDictionary
@@ -39,9 +39,16 @@ class PipelinedStatements:
         self._idle: list[AsyncConnection] = []
 
     async def run(
-        self, agent_id: str, statement: str, values: Mapping[str, Any]
-    ) -> tuple[Any, ...]:
-        """Run a statement under the agent's row-level security; return its one row.
+        self,
+        agent_id: str,
+        statement: str,
+        values: Mapping[str, Any],
+        *,
+        first: tuple[str, Mapping[str, Any]] | None = None,
+    ) -> tuple[Any, ...] | None:
+        """Run a statement under the agent's row-level security; return its one row, or None.
+
+        ``first`` is a statement that runs before it, in the same transaction.
 
         Durable when it returns. Raises, with nothing written, psycopg's ``IntegrityError`` or
         ``DatabaseBusyError``. After a ``DatabaseUnavailableError`` the outcome is unknown.
@@ -50,7 +57,8 @@ class PipelinedStatements:
             try:
                 async with asyncio.timeout(_PATIENCE_S):
                     connection = await self._take_connection()
-                    return await self._execute(connection, agent_id, statement, values)
+                    statements = [*filter(None, [first]), (statement, values)]
+                    return await self._execute(connection, agent_id, statements)
             except TimeoutError:
                 raise DatabaseUnavailableError from None
             except (psycopg.OperationalError, psycopg.InternalError) as error:
@@ -82,14 +90,20 @@ class PipelinedStatements:
         return await AsyncConnection.connect(self._conninfo, autocommit=True, **CONNECT)
 
     async def _execute(
-        self, connection: AsyncConnection, agent_id: str, statement: str, values: Mapping[str, Any]
-    ) -> tuple[Any, ...]:
+        self,
+        connection: AsyncConnection,
+        agent_id: str,
+        statements: Sequence[tuple[str, Mapping[str, Any]]],
+    ) -> tuple[Any, ...] | None:
         try:
             # Without BEGIN, all that is sent before the pipeline ends is one transaction.
             async with connection.pipeline():
                 await connection.execute(ENTER, (DatabaseRole.APP.value, agent_id, "on"))
-                cursor = await connection.execute(statement, values)
-            (row,) = await cursor.fetchall()
+                # The server does not receive a statement after one that fails.
+                prepare = None if len(statements) == 1 else False
+                for statement, values in statements:
+                    cursor = await connection.execute(statement, values, prepare=prepare)
+            row = await cursor.fetchone()
         except psycopg.IntegrityError:
             self._idle.append(connection)
             raise

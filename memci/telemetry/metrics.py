@@ -4,6 +4,7 @@ Collectors have no ``describe``: registering one must not query the database.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
@@ -106,6 +107,18 @@ class HttpMetrics:
             buckets=_SECONDS,
             registry=self.registry,
         )
+
+        self._redacted = Counter(
+            "memci_redacted",
+            "Values that placeholders replaced in messages sent to this API process",
+            ("kind",),
+            registry=self.registry,
+        )
+
+    def count_redacted(self, counts: Mapping[Any, int]) -> None:
+        """Count values by their kind."""
+        for kind, count in counts.items():
+            self._redacted.labels(kind).inc(count)
 
     def observe(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count one request; ``route`` is a path template."""

@@ -40,6 +40,7 @@ def list_keys() -> None:
             "expires": each.expires_at,
             "last used": each.last_used_at,
             "limits": _limits(each),
+            "messages today": each.messages_today,
             "": "in MEMCI_API_KEYS" if each.source == "environment" else "",
         }
         for each in found.keys

@@ -72,18 +72,18 @@ class MemoryWrites:
 
         Without ``writes`` the answer and the errors are the same, but nothing is written.
         """
-        caller = session_caller(connection, agent_id, session_id)
+        caller, redact = session_caller(connection, agent_id, session_id), self.defaults.redact
         match call.request:
             case shapes.Remember(text=text):
                 self._check_size(text)
                 if writes:
-                    _append(connection, caller, call.id, text)
+                    _append(connection, caller, call.id, text, redact=redact)
                 return shapes.Noted(message=call.id)
             case shapes.Update(memory=memory, text=text):
                 corrected = _correctable(connection, caller, memory)
                 self._check_size(text)
                 if writes:
-                    _append(connection, caller, call.id, text, corrected=corrected)
+                    _append(connection, caller, call.id, text, redact=redact, corrected=corrected)
                 return shapes.Noted(message=call.id, corrects=memory)
             case shapes.Focus(entity=entity):
                 if writes:
@@ -97,7 +97,14 @@ class MemoryWrites:
                 if writes and words is not None:
                     # Words of a plan always come from a message, and are erased with it (M25). No
                     # memory is made of that message: the plan itself is shown.
-                    seq = _append(connection, caller, call.id, words, remember=Remember.NEVER)
+                    seq = _append(
+                        connection,
+                        caller,
+                        call.id,
+                        words,
+                        redact=redact,
+                        remember=Remember.NEVER,
+                    )
                     plan, _ = change_plan(connection, caller, request, seq)
                 if writes:
                     save_plan(connection, agent_id, plan)
@@ -118,6 +125,7 @@ def _append(
     message_id: str,
     text: str,
     *,
+    redact: str,
     remember: Remember = Remember.NOW,
     corrected: CorrectedMemory | None = None,
 ) -> int:
@@ -130,6 +138,7 @@ def _append(
         user_id=caller.user_id,
         remember=remember,
         source=JobSource.HTTP,
+        redact=redact,
     )
     answer, _ = append_in(connection, append)
     return answer.seq

@@ -1,7 +1,7 @@
 """Runs any tool for agents and developers, after a check of its arguments (P15, R20)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic import ValidationError
@@ -15,10 +15,12 @@ from memci.commands.tools.memory_writes import MemoryWrites
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.window_text import Format
 from memci.errors import InvalidInputError, NotFoundError, RefusedError, shown_name
+from memci.language.redaction import Redactor, kinds_of
 from memci.queue.mailbox import lock_agent, lock_lane
 from memci.schemas.base import Answer, Request
 from memci.schemas.problems import describe_misuse, field_path
 from memci.schemas.tools.table import BY_NAME, About
+from memci.storage.agents import redaction_of
 from memci.storage.pages.tree import begin_agent
 from memci.validation_messages import own_faults
 
@@ -113,6 +115,7 @@ class Tools:
 
         Raises as ``run``, and ``ConflictError`` when the pages are not those of ``mark`` any more.
         """
+        calls = self._redacted(agent_id, actor, calls)
         if mark is None and all(map(_writes, calls)):
             with self.pages.database.agent_transaction(agent_id) as connection:
                 if any(each.tool.begins for each in calls):
@@ -144,6 +147,23 @@ class Tools:
             # Always: a worker that found the lane locked has given up.
             self.wakeups.wake_lane(agent_id)
         return answers
+
+    def _redacted(
+        self, agent_id: str, actor: Actor, calls: Sequence[ToolRequest]
+    ) -> Sequence[ToolRequest]:
+        """Return calls with placeholders in what they store."""
+        if not any(each.tool.changes for each in calls):
+            return calls
+        with self.pages.database.agent_snapshot(agent_id) as connection:
+            kinds = kinds_of(redaction_of(connection, agent_id, self.writes.defaults.redact))
+        if not kinds:
+            return calls
+        redacted = []
+        for call in calls:
+            given = Redactor(kinds).value(call.request.model_dump(mode="json", exclude_unset=True))
+            parsed = parse_tool_request(call.tool.name, given, actor)
+            redacted.append(replace(call, request=parsed.request))
+        return redacted
 
 
 def _writes(call: ToolRequest) -> bool:

@@ -8,6 +8,7 @@ from memci.domain.parameter_definitions import Parameters, Range, setting
 from memci.domain.usage import Budget
 from memci.errors import InvalidInputError
 from memci.language.hit_limits import HitLimits
+from memci.language.redaction import ALL, Redacted
 
 # Longer than any calendar: timedelta overflows above it.
 _LONGEST_HOURS = 365_000 * 24
@@ -51,6 +52,12 @@ class MemoryParameters(Parameters):
         "`keep`: a link to a forgotten memory stays as a hint. `drop_on_visit`: all links to it go"
         " soon after a recall has named it.",
         choices=("keep", "drop_on_visit"),
+    )
+    redact: str = setting(
+        "",
+        "What placeholders replace in messages before they are stored, with commas between:"
+        f" {', '.join(f'`{each}`' for each in Redacted)}, or `{ALL}`. Empty: nothing.",
+        words=(*Redacted, ALL),
     )
     llm_tokens_per_day: int = setting(
         0,

@@ -13,6 +13,7 @@ from memci.errors import InvalidInputError
 from memci.message import NewMessage, Role
 from memci.schemas.base import ForeignId
 from memci.schemas.messages import MessageIn
+from memci.storage.key_usage import Charge
 
 _log = structlog.get_logger("memci.http.proxy")
 # Stands for content that memci does not keep.
@@ -141,6 +142,7 @@ class ChatRequest:
     names_session: bool = True
     # Which messages are left out and why.
     left_out: str | None = None
+    charge: Charge | None = None
 
     @property
     def query(self) -> str | None:

@@ -16,6 +16,7 @@ from memci.domain.resent_messages import Placed, id_after, place
 from memci.errors import MemciError, UnavailableError
 from memci.http.proxy.chat_messages import ChatRequest, parse_messages
 from memci.http.proxy.relay import AnswerReader
+from memci.language.redaction import Redacted, kinds_of, redact_message
 from memci.message import NewMessage, Role
 from memci.queue.intake import Append
 from memci.reading.lists.listings import tail_of
@@ -101,6 +102,7 @@ class Recalled:
     # The outcome, for a header.
     state: str = _ON
     placed: Placed = field(default_factory=lambda: Placed((), frozenset()))
+    kinds: frozenset[Redacted] = frozenset()
 
 
 class ChatMemory:
@@ -146,27 +148,28 @@ class ChatMemory:
         chat: dict[str, Any] = {} if whole else {"cut": True}
         if answer.model is not None:
             chat["model"] = answer.model
-        message = replace(
-            message,
-            id=id_after(recalled.placed.last_id, message, request.session_id),
-            metadata={"chat": chat},
-        )
-        record = functools.partial(self._record_answer, request, message)
+        message = replace(message, metadata={"chat": chat})
+        record = functools.partial(self._record_answer, request, recalled, message)
         with anyio.move_on_after(MEMORY_TIMEOUT_S, shield=True):
             await anyio.to_thread.run_sync(record, abandon_on_cancel=True)
 
     def _before(self, request: ChatRequest, traceparent: str | None) -> Recalled:
-        placed = Placed((), frozenset())
+        placed, kinds = Placed((), frozenset()), frozenset[Redacted]()
         try:
+            # Stored messages are recognised with the placeholders that they have.
+            kinds = self._kinds(request.agent_id)
+            request = replace(
+                request, messages=[redact_message(each, kinds)[0] for each in request.messages]
+            )
             stored = tail_of(self._runtime.database, request.agent_id, request.session_id)
             placed = place(request.messages, stored, request.session_id)
             new = [placed.messages[at] for at in sorted(placed.new)]
             self._record(request, new, traceparent)
             notes = self._recall(request, traceparent) if request.budget_tokens else []
             state = f"{_ON}; not recorded: {request.left_out}" if request.left_out else _ON
-            return Recalled(notes, state, placed)
+            return Recalled(notes, state, placed, kinds)
         except Exception as error:  # noqa: BLE001 - whatever it is, the chat goes on
-            return Recalled((), _off(_log_failure(error)), placed)
+            return Recalled((), _off(_log_failure(error)), placed, kinds)
 
     def _recall(self, request: ChatRequest, traceparent: str | None) -> list[dict[str, Any]]:
         """Return messages for the model: system text, and recent messages if the client sends none.
@@ -213,10 +216,19 @@ class ChatMemory:
                     skip_erased=True,
                     source=JobSource.HTTP,
                     traceparent=traceparent,
+                    charge=request.charge,
+                    redact=self._settings.memory.redact,
                 )
             )
 
-    def _record_answer(self, request: ChatRequest, message: NewMessage) -> None:
+    def _kinds(self, agent_id: str) -> frozenset[Redacted]:
+        default = self._settings.memory.redact
+        return kinds_of(self._runtime.intake.redaction_of(agent_id, default))
+
+    def _record_answer(self, request: ChatRequest, recalled: Recalled, message: NewMessage) -> None:
+        message, _ = redact_message(message, recalled.kinds)
+        last_id = recalled.placed.last_id
+        message = replace(message, id=id_after(last_id, message, request.session_id))
         try:
             self._record(request, [message], None)
         except Exception as error:  # noqa: BLE001 - the chat has been answered

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from functools import partial
 
 import httpx
@@ -57,6 +58,7 @@ class Proxy:
             )
             await relay.run(ask, receive, send)
             return
+        request = replace(request, charge=call.state.charge)
         recalled = await self._memory.before(request, call.state.traceparent)
         with self._memory.unrecorded.hold(request):
             await self._answer(request, recalled, (headers, await call.body()), (receive, send))

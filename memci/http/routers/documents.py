@@ -117,7 +117,12 @@ async def _add(call: Call, owner: str) -> DocumentAnswer:
     def run() -> DocumentAnswer:
         new = documents.new_document(name, body, max_bytes=most)
         return documents.add(
-            runtime.database, runtime.wakeups, owner, new, traceparent=call.state.traceparent
+            runtime.database,
+            runtime.wakeups,
+            owner,
+            new,
+            traceparent=call.state.traceparent,
+            paying=call.state.charge,
         )
 
     return await run_in_threadpool(run)

@@ -118,6 +118,7 @@ async def import_agent(agent: AgentId, call: Call) -> ImportAnswer:
             agent,
             file,
             max_bytes=MAX_ARCHIVE_BYTES,
+            redact=runtime.settings.memory.redact,
         )
 
 

@@ -9,6 +9,7 @@ from memci.schemas import reads as schemas
 from memci.schemas.agents import CompressAnswer, CompressRequest
 from memci.schemas.messages import AppendAnswer, AppendRequest, MessageList
 from memci.schemas.sessions import HandoverAnswer, HandoverRequest, SummaryList
+from memci.telemetry.metrics import HttpMetrics
 
 message_routes = Routes("messages")
 routes = Routes("reads")
@@ -26,7 +27,7 @@ async def append_messages(
     A message with a known id is a duplicate and changes nothing.
     """
     body.check_limits(call.runtime.settings.append_limits)
-    return await call.runtime.async_intake.append(
+    answer = await call.runtime.async_intake.append(
         Append(
             agent,
             [message.to_domain() for message in body.messages],
@@ -37,8 +38,13 @@ async def append_messages(
             source=JobSource.HTTP,
             key=idempotency_key,
             traceparent=call.state.traceparent,
+            charge=call.state.charge,
+            redact=call.runtime.settings.memory.redact,
         )
     )
+    metrics: HttpMetrics = call.app.state.metrics
+    metrics.count_redacted(answer.redacted)
+    return answer
 
 
 @message_routes.write.post("/agents/{agent}/compress", status_code=202)

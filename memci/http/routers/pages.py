@@ -10,7 +10,7 @@ from memci.domain.pages.page import Lifecycle
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.window_text import Format
 from memci.errors import InvalidInputError
-from memci.http.agent_tools import audited, scope_of, tool_named, tools_for, use_tool
+from memci.http.agent_tools import accounted, scope_of, tool_named, tools_for, use_tool
 from memci.http.documentation import CONFLICT
 from memci.http.request import AgentId, Call, Cursor, SessionId, WindowFormat
 from memci.http.routing import Routes
@@ -208,6 +208,9 @@ def use(
     """
     named = tool_named(tool)
     call.check(scope_of(named))
-    return audited(
-        call, named, lambda: use_tool(call.runtime, agent, named, arguments, session_id, form)
+    return accounted(
+        call,
+        named,
+        arguments,
+        lambda: use_tool(call.runtime, agent, named, arguments, session_id, form),
     )

@@ -15,6 +15,7 @@ from memci.storage.archive.consistency import MODELS_OF_VECTORS, check_consisten
 from memci.storage.archive.export import EXPORTED_TABLES, exported_columns, file_of
 from memci.storage.archive.reading import OpenArchive
 from memci.storage.erasure.erase import erased_among, lock_for_erasure
+from memci.storage.key_usage import MESSAGE_BYTES
 from memci.storage.page_store.port import PageStore, TextKey
 from memci.storage.schema import messages, pages, work
 from memci.storage.search.vectors import to_text
@@ -33,11 +34,14 @@ UPDATE lane SET fence = fence + 1, lease_owner = NULL, lease_until = NULL WHERE 
 """
 # Ids and seqs of an agent that was erased here are not reused either.
 _NEVER_LESS = frozenset({"message_seq", "last_node_id", "last_document_id", "last_chunk_id"})
-_COUNT_ERASED = """
-UPDATE lane SET written_at = coalesce(written_at, now()), erased_messages =
-    message_seq - (SELECT count(*) FROM message WHERE message.agent_id = lane.agent_id)
-WHERE agent_id = %s
-"""
+_COUNT_ERASED = f"""
+UPDATE lane SET written_at = coalesce(written_at, now()), erased_messages = message_seq - messages,
+                stored_bytes = size
+  FROM (SELECT count(*) AS messages, coalesce(sum({MESSAGE_BYTES}), 0)
+               + (SELECT coalesce(sum(bytes), 0) FROM document WHERE agent_id = %(agent)s) AS size
+          FROM message WHERE agent_id = %(agent)s) AS held
+WHERE agent_id = %(agent)s
+"""  # noqa: S608 - a constant of another module
 _OTHER_MODELS = f"""
 SELECT EXISTS (
     SELECT FROM ({MODELS_OF_VECTORS}) AS made
@@ -101,7 +105,7 @@ def insert_archive(connection: Connection, agent_id: str, archive: OpenArchive) 
                 "erase them where the archive comes from, and export again"
             )
     check_consistency(connection, agent_id)
-    connection.exec_driver_sql(_COUNT_ERASED, (agent_id,))
+    connection.exec_driver_sql(_COUNT_ERASED, {"agent": agent_id})
     return {name: file.rows for name, file in archive.manifest.tables.items() if file.rows}
 
 

@@ -20,6 +20,7 @@ from memci.storage.agents import is_there
 from memci.storage.erasure.deletion_set import DeletionSet
 from memci.storage.erasure.pages import reword_pages
 from memci.storage.erasure.statements import statements_of
+from memci.storage.key_usage import MESSAGE_BYTES
 from memci.storage.network import network_editions, node_history, passes
 from memci.storage.pages.tree import lock_tree
 from memci.storage.schema import AGENT_TABLES
@@ -65,7 +66,14 @@ _HASHES = """
 SELECT encode(sha256(convert_to(content, 'UTF8')), 'hex') FROM message
  WHERE agent_id = %(agent)s AND seq = ANY(%(seqs)s::bigint[]) AND content IS NOT NULL
 """
-_COUNT = "UPDATE lane SET erased_messages = erased_messages + %s WHERE agent_id = %s"
+_SIZE = f"""
+SELECT coalesce(sum({MESSAGE_BYTES}), 0) FROM message
+ WHERE agent_id = %(agent)s AND seq = ANY(%(seqs)s::bigint[])
+"""  # noqa: S608 - a constant of another module
+_COUNT = """
+UPDATE lane SET erased_messages = erased_messages + %s,
+                stored_bytes = greatest(stored_bytes - %s, 0) WHERE agent_id = %s
+"""
 _REPEAT = """
 UPDATE message SET memory_state = 'pending', memory_reason = NULL
  WHERE agent_id = %s AND seq = ANY(%s::bigint[])
@@ -90,7 +98,7 @@ UPDATE lane SET epoch = epoch + 1, erased_messages = message_seq, compress_done 
                 indexed_terms = 0, documents = 0, indexed_chunks = 0, chunk_terms = 0,
                 paused = false, halted_by = NULL, not_before = NULL,
                 written_at = NULL, read_at = NULL, beat_at = NULL, receipts_from = NULL,
-                new_memories = 0, expire_at = NULL
+                new_memories = 0, expire_at = NULL, stored_bytes = 0
 WHERE agent_id = %s
 """
 # Requests and settings before an agent's first message leave these: they do not make an agent.
@@ -120,6 +128,7 @@ def erase_messages(connection: Connection, agent_id: str, deletion: DeletionSet)
     for name in ("seqs", "nodes", "former_nodes", "repeated", "names", "pins"):
         values[name] = list(getattr(deletion, name))
     values["hashes"] = list(connection.exec_driver_sql(_HASHES, values).scalars())
+    size = connection.exec_driver_sql(_SIZE, values).scalar_one()
     connection.exec_driver_sql(_BURY, values)
     reword_pages(connection, agent_id, deletion.pages.reworded, deletion.seqs)
     removed: Counter[str] = Counter()
@@ -128,7 +137,7 @@ def erase_messages(connection: Connection, agent_id: str, deletion: DeletionSet)
             count = connection.exec_driver_sql(statement, values).rowcount
             if "DELETE FROM" in statement:
                 removed[table.name] += count
-    connection.exec_driver_sql(_COUNT, (removed["message"], agent_id))
+    connection.exec_driver_sql(_COUNT, (removed["message"], size, agent_id))
     connection.exec_driver_sql(_REPEAT, (agent_id, list(deletion.repeated)))
     _, pass_number = passes.position(connection, agent_id)
     node_history.append_history(

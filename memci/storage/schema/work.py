@@ -130,6 +130,8 @@ lane = columns.agent_table(
     *columns.counters("indexed_chunks", "chunk_terms"),
     # How many of the messages up to message_seq were erased.
     columns.counter("erased_messages"),
+    # Bytes of its messages and documents, for the quotas of keys.
+    columns.counter("stored_bytes", local=True),
     columns.required("epoch", sa.Integer, "0", local=True),
     # The columns that beat reads (M16).
     columns.optional("written_at", columns.Instant),

@@ -14,7 +14,7 @@ from memci.storage.schema import metadata
 DIALECT = postgresql.dialect()
 QUEUE_TABLES = {"lane", "job"}
 # Tables of the whole database; they have no rows of agents.
-COMMON_TABLES = {"api_key", "audit", "vector_model", "model_total", "webhook"}
+COMMON_TABLES = {"api_key", "audit", "key_usage", "vector_model", "model_total", "webhook"}
 CONTENT_TABLES = sorted(set(metadata.tables) - QUEUE_TABLES)
 VALUES = {
     "TEXT": "'x'", "BIGINT": "1", "INTEGER": "1", "UUID": "gen_random_uuid()", "JSONB": "'{}'",

@@ -17,7 +17,7 @@ from memci.storage.schema.network import EDITION_SCHEMA, EDITION_TABLES
 from tests.support.databases import as_owner, migration_url
 
 # Tables of the whole database; only migrations describe them, and indexes.
-COMMON_TABLES = {"api_key", "audit", "vector_model", "model_total", "webhook"}
+COMMON_TABLES = {"api_key", "audit", "key_usage", "vector_model", "model_total", "webhook"}
 
 
 def test_up_down_and_up_again(database_url):

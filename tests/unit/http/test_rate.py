@@ -18,32 +18,40 @@ class Clock:
 
 def test_a_burst_of_one_minute_is_allowed_and_then_the_rate() -> None:
     clock = Clock()
-    limit = RateLimit(60, clock=clock)
-    for _ in range(60):
-        limit.take("a")
+    limit = RateLimit(clock=clock)
+    rates = [limit.take("a", 60) for _ in range(60)]
+    assert [each.remaining for each in rates] == list(range(59, -1, -1))
+    assert rates[-1].headers == {
+        "RateLimit-Limit": "60", "RateLimit-Remaining": "0", "RateLimit-Reset": "60",
+    }  # fmt: skip
     with pytest.raises(RateLimitedError) as refused:
-        limit.take("a")
+        limit.take("a", 60)
     assert refused.value.retry_after_s == pytest.approx(1.0)
-    limit.take("b")
+    limit.take("b", 60)
     clock.now += refused.value.retry_after_s
-    limit.take("a")
+    limit.take("a", 60)
 
 
-def test_zero_is_no_limit() -> None:
-    limit = RateLimit(0)
-    for _ in range(10_000):
-        limit.take("a")
+def test_names_that_rest_longest_are_forgotten() -> None:
+    limit = RateLimit(most=2, clock=Clock())
+    for name in ("a", "b", "c"):
+        limit.take(name, 1)
+    for name in ("b", "c"):
+        with pytest.raises(RateLimitedError):
+            limit.take(name, 1)
+    limit.take("a", 1)
+    assert len(limit._buckets) == 2
 
 
 @given(st.integers(1, 50), st.lists(st.floats(0, 10), max_size=200))
 def test_the_limit_is_the_rate_and_one_burst(per_minute: int, waits: list[float]) -> None:
     clock = Clock()
-    limit = RateLimit(per_minute, clock=clock)
+    limit = RateLimit(clock=clock)
     refused_for: list[float] = []
     for wait in waits:
         clock.now += wait
         try:
-            limit.take("a")
+            limit.take("a", per_minute)
         except RateLimitedError as refused:
             refused_for.append(refused.retry_after_s)
     passed = len(waits) - len(refused_for)

@@ -29,6 +29,7 @@ CREATE TABLE lane (
     indexed_chunks BIGINT DEFAULT 0 NOT NULL,
     chunk_terms BIGINT DEFAULT 0 NOT NULL,
     erased_messages BIGINT DEFAULT 0 NOT NULL,
+    stored_bytes BIGINT DEFAULT 0 NOT NULL,
     epoch INTEGER DEFAULT 0 NOT NULL,
     written_at timestamptz,
     read_at timestamptz,
@@ -130,6 +131,13 @@ CREATE TABLE api_key (
     revoked_at timestamptz,
     PRIMARY KEY (name)
 ) WITH (fillfactor = 50);
+
+CREATE TABLE key_usage (
+    name TEXT NOT NULL,
+    day DATE NOT NULL,
+    messages BIGINT NOT NULL,
+    PRIMARY KEY (name)
+) WITH (fillfactor = 20);
 
 -- Of the whole server: what it says of an agent outlives the agent.
 CREATE TABLE audit (
@@ -818,6 +826,38 @@ CREATE TRIGGER job_event AFTER UPDATE OF state ON job FOR EACH ROW
 CREATE POLICY added ON event FOR INSERT TO memci_owner WITH CHECK (true);
 -- Webhooks and streams read the events of all agents.
 CREATE POLICY all_agents ON event TO memci_upkeep USING (true);
+-- Counts a request of a key, or refuses it. Each query in it sees what was committed meanwhile.
+CREATE FUNCTION charge_key(
+    key TEXT, agent TEXT, patterns TEXT[], new_messages BIGINT, new_bytes BIGINT,
+    most_messages BIGINT, most_bytes BIGINT, most_agents BIGINT
+) RETURNS VOID LANGUAGE plpgsql AS $$
+DECLARE
+    today DATE := (clock_timestamp() AT TIME ZONE 'UTC')::date;
+    used BIGINT;
+BEGIN
+    INSERT INTO key_usage AS old (name, day, messages) VALUES (key, today, new_messages)
+    ON CONFLICT (name) DO UPDATE SET day = excluded.day, messages = excluded.messages
+        + CASE WHEN old.day = excluded.day THEN old.messages ELSE 0 END
+    RETURNING messages - new_messages INTO used;
+    IF most_messages > 0 AND new_messages > 0 AND used + new_messages > most_messages THEN
+        RAISE SQLSTATE '23Q01' USING MESSAGE = format('messages_per_day %s %s', most_messages, used);
+    END IF;
+    IF most_bytes > 0 AND new_bytes > 0 THEN
+        SELECT coalesce(sum(stored_bytes), 0) INTO used FROM lane WHERE agent_id LIKE ANY (patterns);
+        IF used + new_bytes > most_bytes THEN
+            RAISE SQLSTATE '23Q01' USING MESSAGE = format('stored_bytes %s %s', most_bytes, used);
+        END IF;
+    END IF;
+    IF most_agents > 0 AND NOT starts_with(agent, 'collection/') AND NOT EXISTS (
+           SELECT FROM lane WHERE agent_id = agent AND written_at IS NOT NULL) THEN
+        SELECT count(*) INTO used FROM lane
+         WHERE agent_id LIKE ANY (patterns) AND NOT starts_with(agent_id, 'collection/')
+           AND written_at IS NOT NULL;
+        IF used >= most_agents THEN
+            RAISE SQLSTATE '23Q01' USING MESSAGE = format('agents %s %s', most_agents, used);
+        END IF;
+    END IF;
+END $$;
 
 -- The role of upkeep sees the metadata of jobs, but no content (M21).
 GRANT SELECT, DELETE ON event TO memci_upkeep;
@@ -833,5 +873,5 @@ GRANT SELECT ON alembic_version, model_total, vector_model TO memci_upkeep;
 GRANT SELECT, DELETE ON audit TO memci_upkeep;
 GRANT SELECT, INSERT, UPDATE (status, subject) ON audit TO memci_app;
 GRANT SELECT ON alembic_version TO memci_app;
-GRANT SELECT, INSERT, UPDATE ON api_key, model_total, vector_model TO memci_app;
+GRANT SELECT, INSERT, UPDATE ON api_key, key_usage, model_total, vector_model TO memci_app;
 GRANT SELECT, INSERT, UPDATE, DELETE ON lane, job TO memci_app;

@@ -17,7 +17,17 @@ _TABLES = Path(__file__).with_name("initial.sql")
 
 # Tables without content of agents: the queue is read for all agents, the others are of the server.
 _OPEN_TABLES = frozenset(
-    {"alembic_version", "api_key", "audit", "lane", "job", "model_total", "vector_model", "webhook"}
+    {
+        "alembic_version",
+        "api_key",
+        "audit",
+        "key_usage",
+        "lane",
+        "job",
+        "model_total",
+        "vector_model",
+        "webhook",
+    }
 )
 _DOCUMENT_TABLES = ("document", "chunk", "chunk_term", "chunk_vector")
 # Every table of a network exists again in a schema of its own, where a network is rebuilt (M24):
@@ -91,7 +101,9 @@ def downgrade() -> None:
     for table in _tables():
         if table != "alembic_version":
             op.execute(f"DROP TABLE {table}")
-    op.execute("DROP FUNCTION refuse_erased_message, add_event, event_horizon, event_time")
+    op.execute(
+        "DROP FUNCTION refuse_erased_message, add_event, event_horizon, event_time, charge_key"
+    )
     op.execute("DROP SEQUENCE event_offset")
 
 
