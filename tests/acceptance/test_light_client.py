@@ -61,6 +61,7 @@ def test_client_and_commands_import_no_package_of_the_server(python: Path):
     code = """
 import importlib, pkgutil, sys
 import memci.cli, memci.client
+import memci.integrations.openai_agents
 assert memci.Memci and memci.AsyncMemci and memci.tools
 for package in (memci.client, memci.cli):
     for each in pkgutil.walk_packages(package.__path__, package.__name__ + "."):

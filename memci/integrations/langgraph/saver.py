@@ -12,7 +12,7 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 
 from memci.client import Agent, AsyncAgent
 from memci.client.requests import Flow, path_of_name
-from memci.integrations.langgraph.client import FlowRunner, awaited, blocking
+from memci.integrations.client import FlowRunner, awaited, blocking
 from memci.schemas.frameworks import CheckpointList, CheckpointOut, CheckpointStored, ThreadAnswer
 
 _PAGE_SIZE = 20

@@ -8,7 +8,7 @@ from langgraph.store.base import GetOp, ListNamespacesOp, Op, PutOp, Result, Sea
 
 from memci.client import Agent, AsyncAgent
 from memci.client.requests import Flow
-from memci.integrations.langgraph.client import FlowRunner, awaited, blocking
+from memci.integrations.client import FlowRunner, awaited, blocking
 from memci.schemas.frameworks import ItemList, ItemOut, ItemsAnswer, NamespaceList
 
 

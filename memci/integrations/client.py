@@ -1,13 +1,15 @@
 """Runs flows of the client for a framework, which calls from threads and from asyncio."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from memci.client import Agent, AsyncAgent
 from memci.client.requests import AnswerT, Flow
 from memci.errors import MemciError
+from memci.message import Remember
+from memci.schemas.messages import AppendAnswer
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -30,11 +32,21 @@ class FlowRunner:
         # The client and this package belong together.
         return self._agent._fetch(method, path, answer, json=body)  # noqa: SLF001
 
+    def append(self, messages: Sequence[Mapping[str, Any]], options: Any) -> Flow[AppendAnswer]:
+        """Return the flow that stores messages, and makes memories of them now."""
+        return self._agent._append(messages, Remember.NOW, options)  # noqa: SLF001
+
+    def read(
+        self, path: str, answer: type[AnswerT], options: Mapping[str, Any], **body: Any
+    ) -> Flow[AnswerT]:
+        """Return the flow of a read, which waits for what this client has written."""
+        return self._agent._read(path, answer, options, **body)  # noqa: SLF001
+
     def run(self, flow: Flow[T]) -> T:
         """Run a flow; raises ``MemciError`` where only asyncio may call."""
         if isinstance(self._agent, AsyncAgent):
             raise MemciError(
-                "this store or saver was made of an AsyncAgent and can only be awaited; make it of "
+                "this was made of an AsyncAgent and can only be awaited; make it of "
                 "Memci(…).agent(…), which does for both"
             )
         return self._agent._transport.run(flow)  # noqa: SLF001
@@ -47,7 +59,7 @@ class FlowRunner:
 
 
 class RunsFlows(Protocol):
-    """A store or saver, for the two decorators."""
+    """A part of a framework, for the two decorators."""
 
     _runner: FlowRunner
 
