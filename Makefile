@@ -18,6 +18,8 @@ ARGS ?=
 
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+# What the image of docker/Dockerfile can do.
+IMAGE_EXTRAS := docs mcp otel
 # The pip of PYTHON installs into VENV, so ensurepip is not needed.
 PIP = $(PYTHON) -m pip --python $(BIN)/python --disable-pip-version-check
 
@@ -111,7 +113,7 @@ test-deploy: $(INSTALLED)  ## Check the deployment files with Helm, kubectl and 
 	@$(PIP) install --quiet --no-deps helm-python-sdk
 	$(BIN)/python -m pytest -n 0 tests/acceptance/deploy_tools.py $(ARGS)
 
-lock: $(INSTALLED)  ## Pin the dependencies of pyproject.toml again, in requirements.lock
+lock: $(INSTALLED)  ## Pin the dependencies of pyproject.toml again: requirements.lock, docker/requirements.lock
 	@{ echo "# Everything that \`make\` installs, pinned: made by \`make lock\` from pyproject.toml (extra: dev)."; \
 	   echo "# torch is the CPU build of 2.13.0; see README, \"Install\"."; \
 	   $(BIN)/pip-compile --quiet --extra dev --strip-extras --allow-unsafe --no-header --no-annotate \
@@ -119,6 +121,12 @@ lock: $(INSTALLED)  ## Pin the dependencies of pyproject.toml again, in requirem
 	     --output-file - pyproject.toml \
 	   | grep -vE '^--|^memci @' | sed 's/^torch==\([0-9.]*\)+cpu$$/torch==\1/'; } > requirements.lock.new
 	@mv requirements.lock.new requirements.lock
+	@$(PIP) install --quiet uv
+	@{ echo "# What the image installs, with hashes: made by \`make lock\` (extras: $(IMAGE_EXTRAS))."; \
+	   echo setuptools | $(BIN)/uv pip compile --quiet --python $(BIN)/python --generate-hashes \
+	     --no-annotate --no-header $(IMAGE_EXTRAS:%=--extra %) --constraint requirements.lock \
+	     pyproject.toml -; } > docker/requirements.lock.new
+	@mv docker/requirements.lock.new docker/requirements.lock
 
 clean:  ## Remove the installed packages and the files of tools
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage*

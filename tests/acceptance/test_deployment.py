@@ -14,6 +14,8 @@ import kubernetes_validate
 import promql_parser
 import pytest
 import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from memci.broker import names
 from memci.config.settings import Settings
@@ -171,6 +173,30 @@ def test_the_image_copies_exactly_what_dockerignore_allows():
     }
     assert taken == let_through
     assert [source for source in taken if not (ROOT / source).exists()] == []
+
+
+def test_the_image_installs_what_the_lock_files_agree_on_with_hashes():
+    pinned = re.findall(
+        r"^([\w.-]+)==(\S+) \\$((?:\n    --hash=sha256:[0-9a-f]{64}(?: \\)?$)+)",
+        (ROOT / "docker/requirements.lock").read_text(),
+        re.MULTILINE,
+    )
+    lines = (ROOT / "docker/requirements.lock").read_text().splitlines()
+    assert len(pinned) == sum(line[:1].isalnum() for line in lines)
+    versions = {canonicalize_name(name): version for name, version, _ in pinned}
+    developers = (ROOT / "requirements.lock").read_text().splitlines()
+    of_developers = dict(re.findall(r"^([\w.-]+)==([^\s;]+)", "\n".join(developers), re.MULTILINE))
+    assert versions.items() - of_developers.items() <= {("setuptools", versions["setuptools"])}
+    makefile = (ROOT / "Makefile").read_text()
+    (extras,) = re.findall(r"^IMAGE_EXTRAS := (.+)$", makefile, re.MULTILINE)
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    wanted = [
+        *project["dependencies"],
+        *(each for extra in extras.split() for each in project["optional-dependencies"][extra]),
+    ]
+    for requirement in map(Requirement, wanted):
+        name = canonicalize_name(requirement.name)
+        assert name == "memci" or versions[name] in requirement.specifier
 
 
 def test_no_secret_can_get_into_a_layer():
