@@ -25,6 +25,7 @@ def bar(values: Mapping[str, float], whole: float) -> list[Bar]:
 
 def line(values: Sequence[float], *, highest: float) -> str:
     """Return the points of a line in a field of 100 by 100, from the left to the right."""
+    values = [*values, *values] if len(values) == 1 else values
     step = 100 / max(1, len(values) - 1)
     top = max(highest, *values, 1e-9) if values else 1
     return " ".join(

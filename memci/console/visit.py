@@ -109,8 +109,7 @@ class Visit:
 
     def data(self, value: Any) -> Response:
         """Return JSON for a script."""
-        body = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-        return Response(body, headers=HEADERS, media_type="application/json")
+        return Response(_json(value), headers=HEADERS, media_type="application/json")
 
     def back_to(self, *parts: str, **parameters: str | None) -> Response:
         """Lead to another page of the console after a form."""
@@ -122,6 +121,10 @@ def link(*parts: object, **parameters: object) -> str:
     path = "/".join([ROOT, *(quote(str(each), safe="") for each in parts)])
     query = urlencode({name: str(each) for name, each in parameters.items() if each is not None})
     return f"{path}?{query}" if query else path
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _moment(at: datetime | None) -> str:
@@ -137,7 +140,7 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"moment": _moment, "count": "{:,}".format}
+    environment.filters |= {"moment": _moment, "count": "{:,}".format, "json": _json}
     environment.globals |= {
         "link": link, "charts": charts, "Scope": Scope, "AGENT_PAGES": AGENT_PAGES, "PAGES": PAGES,
         "ROOT": ROOT, "LANGUAGES": LANGUAGES, "THEMES": THEMES,

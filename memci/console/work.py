@@ -14,6 +14,7 @@ from memci.domain.job import JobState
 from memci.telemetry.metrics import LANE_GAUGES, HttpMetrics
 
 _ROWS = 50
+_LATELY_S = 300
 _QUEUES = (LANE_QUEUE, COMPRESS_QUEUE, READ_QUEUE, UPKEEP_QUEUE)
 
 
@@ -65,6 +66,7 @@ def _work(visit: Visit) -> Response:
         about=listings.agent(agent),
         queued=in_state(JobState.QUEUED),
         dead=in_state(JobState.DEAD),
+        done=listings.done_lately(agent, seconds=_LATELY_S),
         passes=listings.passes(agent, cursor=None, limit=10).passes,
     )
 

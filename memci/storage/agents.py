@@ -175,6 +175,20 @@ def list_jobs(
     return connection.exec_driver_sql(statement, values).mappings().all()
 
 
+# The latest jobs alone: an agent may have many that are done.
+_DONE_LATELY = """
+SELECT count(*) FROM (SELECT finished_at FROM job WHERE agent_id = %s AND state = 'done'
+                       ORDER BY ordinal DESC LIMIT 1000) AS latest
+ WHERE finished_at > now() - make_interval(secs => %s::float8)
+"""
+
+
+def done_lately(connection: Connection, agent_id: str, seconds: float) -> int:
+    """Return how many of the latest 1,000 done jobs ended within these seconds."""
+    values = (agent_id, seconds)
+    return int(connection.exec_driver_sql(_DONE_LATELY, values).scalar_one())
+
+
 def read_job(connection: Connection, agent_id: str, job_id: UUID) -> RowMapping | None:
     """Return one job."""
     statement = _JOB.format_map({"conditions": "AND id = %(id)s"})

@@ -301,7 +301,8 @@
     draw(current);
     if (follow) {
       const near = cy.elements(":visible").not(".dim");
-      cy.animate({ fit: { eles: near, padding: 60 }, duration: matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 250 });
+      box.dataset.moving = "";
+      cy.animate({ complete: () => delete box.dataset.moving, fit: { eles: near, padding: 60 }, duration: matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 250 });
     }
     sizeNames();
     htmx.ajax("GET", words.node + id, { target: "#node", swap: "innerHTML" }).then(() => by("node").focus({ preventScroll: follow !== true }));

@@ -110,6 +110,11 @@ class Listings(MemoryListings, NetworkListings):
         page, following = cursors.page_of(rows, limit, lambda row: row["ordinal"])
         return schemas.JobList(jobs=[_job_answer(row) for row in page], next_cursor=following)
 
+    def done_lately(self, agent_id: str, *, seconds: float) -> int:
+        """Return how many jobs were done within these seconds; at most 1,000."""
+        with snapshot_of(self.database, agent_id) as connection:
+            return stored.done_lately(connection, agent_id, seconds)
+
     def job(self, agent_id: str, job_id: UUID) -> schemas.JobAnswer:
         """Return one job, or raise ``NotFoundError``: finished ones are pruned."""
         with snapshot_of(self.database, agent_id) as connection:

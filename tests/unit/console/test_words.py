@@ -13,7 +13,7 @@ from memci.console.charts import bar, line
 from memci.console.words import LANGUAGES, Words, catalogue
 from memci.domain.context.message_list import LeftOut, Section
 from memci.domain.documents import DocumentState
-from memci.domain.job import JobKind, JobSource
+from memci.domain.job import JobKind, JobSource, JobState
 from memci.domain.memory.message_filter import FilterReason
 from memci.domain.memory.node import NodeEvent, NodeKind, NodeTier, NodeType, RemovalReason
 from memci.domain.pages.pins import Maker, PinKind
@@ -29,7 +29,7 @@ TEMPLATES = {
     for each in files("memci.console").joinpath("templates").iterdir()
 }
 GROUPS = {
-    "section": Section, "why": LeftOut, "document": DocumentState, "job_source": JobSource,
+    "section": Section, "why": LeftOut, "document": DocumentState, "job_state": JobState, "job_source": JobSource,
     "job_kind": [value for name, value in vars(JobKind).items() if name.isupper()],
     "filter": FilterReason, "event": NodeEvent, "kind": NodeKind, "tier": NodeTier,
     "type": NodeType, "removal": RemovalReason, "version": RemovalReason, "maker": Maker,
@@ -108,5 +108,5 @@ def test_charts() -> None:
     assert sum(each.width for each in bar({"a": 3, "b": 1}, 2)) == pytest.approx(100)
     assert bar({}, 0) == []
     assert line([0, 1, 2], highest=1) == "0.00,100.00 50.00,50.00 100.00,0.00"
-    assert line([5], highest=1) == "0.00,0.00"
+    assert line([5], highest=1) == "0.00,0.00 100.00,0.00"
     assert line([], highest=1) == ""
