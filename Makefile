@@ -19,7 +19,7 @@ ARGS ?=
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 # What the image of docker/Dockerfile can do.
-IMAGE_EXTRAS := docs mcp otel
+IMAGE_EXTRAS := server docs mcp otel
 # The pip of PYTHON installs into VENV, so ensurepip is not needed.
 PIP = $(PYTHON) -m pip --python $(BIN)/python --disable-pip-version-check
 
