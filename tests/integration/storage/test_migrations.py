@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from sqlalchemy import inspect, text
 
 from memci.errors import ConfigurationError, DatabaseUnavailableError
@@ -15,6 +17,7 @@ from memci.storage.migrate import current_revision, downgrade, head_revision, up
 from memci.storage.schema import metadata
 from memci.storage.schema.network import EDITION_SCHEMA, EDITION_TABLES
 from tests.support.databases import as_owner, migration_url
+from tests.support.fleet import ROOT
 
 # Tables of the whole database; only migrations describe them, and indexes.
 COMMON_TABLES = {"api_key", "audit", "key_usage", "vector_model", "model_total", "webhook"}
@@ -30,6 +33,14 @@ def test_up_down_and_up_again(database_url):
             assert current_revision(connection) is None
             assert set(inspect(connection).get_table_names()) == {"alembic_version"}
     upgrade(migration_url(database_url))
+
+
+def test_revisions_are_numbers_that_grow():
+    """So a release knows that a revision is of a later one."""
+    scripts = ScriptDirectory(str(ROOT / "memci/storage/migrations")).walk_revisions()
+    numbers = [each.revision for each in scripts]
+    assert numbers == sorted(numbers, reverse=True)
+    assert all(re.fullmatch(r"\d{4}", each) for each in numbers)
 
 
 def test_an_old_server_is_named_with_the_version_that_is_needed(database_url, monkeypatch):
