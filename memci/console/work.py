@@ -66,7 +66,7 @@ def _work(visit: Visit) -> Response:
         about=listings.agent(agent),
         queued=in_state(JobState.QUEUED),
         dead=in_state(JobState.DEAD),
-        done=listings.done_lately(agent, seconds=_LATELY_S),
+        done_lately=listings.done_lately(agent, seconds=_LATELY_S),
         passes=listings.passes(agent, cursor=None, limit=10).passes,
     )
 
