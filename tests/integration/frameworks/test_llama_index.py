@@ -7,6 +7,7 @@ from pathlib import Path
 
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.memory import Memory
+from sqlalchemy.ext.asyncio import create_async_engine
 
 from memci import Memci
 from memci.embedded import Postgres, Redis
@@ -27,15 +28,17 @@ def test_what_leaves_the_history_is_found_again(
         block = MemciBlock(agent=alice, budget_tokens=60)
 
         async def run() -> str:
+            engine = create_async_engine("sqlite+aiosqlite://")
             memory = Memory.from_defaults(
                 session_id="monday", token_limit=60, token_flush_size=30, memory_blocks=[block],
-                tokenizer_fn=str.split,
+                tokenizer_fn=str.split, async_engine=engine,
             )  # fmt: skip
             for text in ("I have a dog named Biscuit.", *(f"Filler {n} " * 6 for n in range(9))):
                 await memory.aput(ChatMessage(role="user", content=text))
                 await memory.aput(ChatMessage(role="assistant", content="I see."))
             await memory.aput(ChatMessage(role="user", content="Who is Biscuit?"))
             (system, *history) = await memory.aget()
+            await engine.dispose()
             assert not any("named Biscuit" in str(each.content) for each in history)
             return str(system.content)
 
