@@ -49,6 +49,11 @@ _PANELS: tuple[tuple[str, str, Mapping[str, str]], ...] = (
         },
     ),
     ("Dead jobs and dead letters", "short", {"dead": "max(memci_dead_jobs)"}),
+    (
+        "Values redacted",
+        "short",
+        {"{{kind}}": "sum by (kind) (rate(memci_redacted_total[15m]))"},
+    ),
     ("Agents that wait for compression", "short", {"agents": "max(memci_compress_pending)"}),
     (
         "Duration of reads",

@@ -77,7 +77,10 @@ CREATE = {
 AGENT_READS = tuple(f"POST /v1/agents/{{agent}}/{each}" for each in ("recall", "search", "context"))
 EACH = [each for each in OPERATIONS.strip().splitlines() if "{agent}" in each]
 EACH += sorted(TOOL_OPERATIONS)
-REFUSED = sorted({*EACH}.difference(CREATE, AGENT_READS, FRAMEWORK_PATHS))
+# The event of an erasure stays when the agent is gone.
+REFUSED = sorted(
+    {*EACH}.difference(CREATE, AGENT_READS, FRAMEWORK_PATHS, ["GET /v1/agents/{agent}/events"])
+)
 LISTS = [each for each in REFUSED if each.startswith("GET") and each.count("{") == 1]
 
 COMMANDS = """
@@ -133,7 +136,11 @@ agents export --agent {agent} -o {folder}/x.zip
 OTHERS = {
     "up", "demo", "sample", "doctor", "remember", "tools", "mcp", "agents list", "agents import",
     "documents index", "documents collections", "settings show", "settings env",
-    "settings compare", "keys new", "db upgrade", "db status", "db index",
+    "settings compare", "audit", *(f"keys {each}" for each in ("list", "new", "rotate", "revoke")),
+    *(
+        f"webhooks {each}"
+        for each in ("list", "add", "remove", "enable", "test", "replay", "rotate")
+    ), "db upgrade", "db status", "db index",
     "db reembed", "db backup", "db restore", "pages migrate",
 }  # fmt: skip
 
