@@ -29,7 +29,12 @@ GET /v1/agents/{agent}/settings
 PUT /v1/agents/{agent}/settings
 GET /v1/agents/{agent}/usage
 GET /v1/agents/{agent}/nodes
+POST /v1/agents/{agent}/nodes
+PATCH /v1/agents/{agent}/nodes
+DELETE /v1/agents/{agent}/nodes
 GET /v1/agents/{agent}/nodes/{node_id}
+PATCH /v1/agents/{agent}/nodes/{node_id}
+DELETE /v1/agents/{agent}/nodes/{node_id}
 GET /v1/agents/{agent}/nodes/{node_id}/trail
 GET /v1/agents/{agent}/nodes/{node_id}/history
 GET /v1/agents/{agent}/sessions
