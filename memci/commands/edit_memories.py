@@ -141,7 +141,8 @@ def remove(
     by: dict[str, int] = {}
     if corrected_by is not None:
         event, by = ReplayEvent.CORRECTED, {"by": corrected_by}
-    edits.remove(connection, agent_id, [node_id], NodeEvent(event), by)
+    told = edits.memories_at(connection, agent_id, places)
+    edits.remove(connection, agent_id, [node_id], told, NodeEvent(event), by)
     log_event(connection, agent_id, event, uuid4(), origin.seqs, {**details, **by})
 
 

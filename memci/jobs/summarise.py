@@ -20,7 +20,7 @@ from memci.queue.summary_requests import (
 )
 from memci.smallmodel.ports import Summarizer, TokenCounter
 from memci.storage.agents import parameters_of
-from memci.storage.pages.tree import messages_exist
+from memci.storage.messages import read_messages
 from memci.storage.session import Connection, Database
 from memci.storage.sessions import Conversation, LastMessage, conversation_at
 from memci.storage.summaries import (
@@ -47,6 +47,15 @@ class _Continuation:
     users: frozenset[str]
     final: bool  # the session has ended
     more: bool  # more messages follow
+
+
+def _is_current(connection: Connection, agent_id: str, new: _Continuation) -> bool:
+    """Return True if reads still show all that was summed up."""
+    shown = read_messages(connection, agent_id, [each.seq for each in new.messages])
+    stored = summaries_of(connection, agent_id, new.before.session_id)
+    before = _before(new.before.session_id, stored, new.before.user_id)
+    is_shown = [each.text for each in shown] == [each.text for each in new.messages]
+    return is_shown and before.text == new.before.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,13 +100,14 @@ class SessionSummaries:
 
         def effect(connection: Connection) -> Mapping[str, Any]:
             saved: list[StoredSummary] = []
-            for new, summary in zip(plan.continuations, made, strict=True):
-                if messages_exist(connection, job.agent_id, [each.seq for each in new.messages]):
+            current = [_is_current(connection, job.agent_id, each) for each in plan.continuations]
+            for is_current, summary in zip(current, made, strict=True):
+                if is_current:
                     save_summary(connection, job.agent_id, summary)
                     saved.append(summary)
             if plan.counted is not None:
                 save_count(connection, job.agent_id, plan.counted)
-            # Look again where messages were erased meanwhile.
+            # Look again where messages were erased meanwhile, or parts of them withheld.
             if plan.more or len(saved) < len(made):
                 session_id = conversation.session_id
                 request_summaries(connection, job.agent_id, [session_id], now=now)

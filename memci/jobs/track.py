@@ -23,6 +23,7 @@ from memci.smallmodel.ports import SentenceReader, TokenCounter
 from memci.storage import plans as stored_plans
 from memci.storage.agents import parameters_of
 from memci.storage.messages import stored_seqs
+from memci.storage.network.edits import withheld_places
 from memci.storage.pages.tree import lock_tree
 from memci.storage.pins import read_pins, refused_pins, save_pins
 from memci.storage.session import Connection, Database
@@ -83,9 +84,11 @@ class MessageTracking:
         if stored_plans.tracked_seq(connection, agent_id) != waiting.seq:
             mailbox.submit_once(connection, agent_id, JobKind.TRACK_MESSAGES)
             return {"looked_at": 0, "pinned": 0, "plans": 0}
-        stored = set(stored_seqs(connection, agent_id, [each.message.seq for each in findings]))
+        seqs = [each.message.seq for each in findings]
+        shown = set(stored_seqs(connection, agent_id, seqs))
+        shown -= withheld_places(connection, agent_id, seqs).keys()
         viewed = _with_viewers(
-            connection, agent_id, [each for each in findings if each.message.seq in stored]
+            connection, agent_id, [each for each in findings if each.message.seq in shown]
         )
         count = self._pin(connection, agent_id, viewed, rules) if rules.key_messages_enabled else 0
         plans = _follow(connection, agent_id, viewed) if rules.plan_tracking_enabled else 0

@@ -11,7 +11,7 @@ from memci.schemas.base import Answer, ForeignId, OneOrMany, Query, Request, Tex
 from memci.schemas.pages import Index, PinNumber
 
 # Increased when the columns of an archive change; a test notices.
-FORMAT_VERSION = 8
+FORMAT_VERSION = 9
 MANIFEST = "manifest.json"
 # A manifest has a few kilobytes; more is not read.
 MANIFEST_BYTES = 256 * 1024

@@ -1,6 +1,6 @@
 """Requests and answers about single memories that a person adds, corrects, pins or deletes."""
 
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self, TypeAlias
 from uuid import UUID
 
 from pydantic import (
@@ -13,12 +13,12 @@ from pydantic import (
     model_validator,
 )
 
-from memci.domain.memory.node import NodeType
 from memci.schemas import base
 from memci.schemas.base import Answer, ForeignId, Request, Seq
 from memci.schemas.messages import AppendAnswer
 
 MOST_EDITS = 100
+NodeType: TypeAlias = Literal["episodic", "semantic", "procedural"]
 MemoryText = Annotated[
     base.Text, StringConstraints(max_length=65_536), AfterValidator(base.with_words)
 ]

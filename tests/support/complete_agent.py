@@ -55,6 +55,7 @@ def complete_agent(database: Database) -> AgentUnderTest:
     ada.compress(8)
     _forgotten_and_restored(ada, bringing)
     _erased(ada)
+    _edited(ada, bringing)
     _believed(ada)
     _sorted(ada)
     _tracked(ada)
@@ -117,6 +118,16 @@ def _erased(ada: AgentUnderTest) -> None:
         ada.agent_id,
         ErasureSelection(("x1",)),
     )
+
+
+def _edited(ada: AgentUnderTest, bringing: Rebuilding) -> None:
+    bringing.add("The bridge is closed on Mondays [Ann]", "The ferry is free [Bea]")
+    bringing.run()
+    bridge, ferry = (node.id for node in ada.nodes("memory")[-2:])
+    bringing.edit(bridge, worth=8.5, pinned=False)
+    bringing.edit(bridge, text="The bridge is closed on Sundays [Ann]")
+    bringing.delete(ferry)
+    bringing.run()
 
 
 def _believed(ada: AgentUnderTest) -> None:

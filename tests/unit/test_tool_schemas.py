@@ -24,7 +24,7 @@ from memci.schemas.tools.table import TOOLS, Tool, tools, tools_of_agents
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 
 # The maximum for all tools in one request, as JSON in the format of OpenAI.
-MOST_TOKENS = 2_350
+MOST_TOKENS = 2_400
 OF_AGENTS = tools_of_agents()
 
 
@@ -126,7 +126,7 @@ def test_mcp_hints_describe_the_effects_of_a_tool():
         "readOnlyHint": True, "destructiveHint": False, "idempotentHint": True,
         "openWorldHint": False,
     }  # fmt: skip
-    assert [name for name, each in hints.items() if each["destructiveHint"]] == ["erase"]
+    assert [name for name, each in hints.items() if each["destructiveHint"]] == ["forget", "erase"]
     assert not hints["create_detail_page"]["idempotentHint"]
     assert hints["hide_details"]["idempotentHint"]
 

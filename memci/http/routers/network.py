@@ -28,13 +28,12 @@ from memci.schemas.network import FadingAnswer, NetworkAnswer, PassList
 from memci.schemas.sessions import ConsolidateAnswer, HistoryAnswer, SessionEndAnswer, SessionList
 
 routes = Routes("network")
-NodeType: TypeAlias = Literal["episodic", "semantic", "procedural"]
 
 
 async def _filters(  # noqa: PLR0913 - each is a parameter of the path
     *,
     kind: Annotated[Literal["memory", "entity"] | None, Query()] = None,
-    node_type: Annotated[NodeType | None, Query(alias="type")] = None,
+    node_type: Annotated[memories.NodeType | None, Query(alias="type")] = None,
     tier: Annotated[Literal["short", "long"] | None, Query()] = None,
     pinned: Annotated[bool | None, Query()] = None,
     text: Annotated[TextQuery | None, Query(description="Words that all are in its text")] = None,

@@ -6,18 +6,18 @@ memory is made of it again.
 
 from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import uuid4
 
 from psycopg.types.json import Jsonb
 from sqlalchemy import Connection
 
 from memci.domain.memory.network_edition import ReplayEntry, ReplayEvent
-from memci.domain.memory.node import NodeEvent, VersionReason
+from memci.domain.memory.node import NodeEvent, RemovalReason, VersionReason
 from memci.domain.memory.passage import Passage, Place, Places, joined, overlap, passages, places_of
 from memci.storage.messages import read_messages
 from memci.storage.network.network_editions import log_event
-from memci.storage.network.node_history import append_history, keep_versions, passages_of
+from memci.storage.network.node_history import append_history, keep_versions, removal_reasons
 from memci.storage.network.nodes import delete_nodes
 from memci.storage.network.passes import position
 
@@ -32,8 +32,12 @@ UPDATE message SET withheld = new.withheld
  WHERE message.agent_id = %s AND message.seq = new.seq
 """
 _MADE_OF = """
-SELECT id FROM node WHERE agent_id = %s AND kind = 'memory' AND message_seqs && %s::bigint[]
- ORDER BY id
+SELECT t.node_id, t.details, n.id IS NOT NULL AS lives
+  FROM trail t LEFT JOIN node n ON n.agent_id = t.agent_id AND n.id = t.node_id
+ WHERE t.agent_id = %s AND t.event = 'created' AND t.details->>'kind' IS DISTINCT FROM 'entity'
+   AND EXISTS (SELECT FROM jsonb_array_elements(t.details->'messages') AS origin(seq)
+                WHERE seq::bigint = ANY(%s::bigint[]))
+ ORDER BY t.node_id
 """
 _UNLINK = "DELETE FROM link WHERE agent_id = %s AND target = ANY(%s)"
 _DROP_VERSIONS = """
@@ -93,34 +97,42 @@ def withhold(connection: Connection, agent_id: str, places: Places) -> None:
     connection.exec_driver_sql(_WITHHOLD, (Jsonb(rows), agent_id))
 
 
-def memories_at(connection: Connection, agent_id: str, places: Places) -> list[int]:
-    """Return the living memories that tell any of these parts of messages."""
-    nodes = list(connection.exec_driver_sql(_MADE_OF, (agent_id, list(places))).scalars())
-    return [
-        node
-        for node, made_of in passages_of(connection, agent_id, nodes).items()
-        if overlap(places, places_in_messages(connection, agent_id, made_of))
-    ]
+class Told(NamedTuple):
+    """Memories that tell some parts of messages."""
+
+    living: list[int]
+    gone: list[int]
+
+
+def memories_at(connection: Connection, agent_id: str, places: Places) -> Told:
+    """Return the memories that tell or told any of these parts of messages, ascending."""
+    told = Told([], [])
+    for row in connection.exec_driver_sql(_MADE_OF, (agent_id, list(places))).all():
+        made_of = passages(row.details["messages"], row.details)
+        if overlap(places, places_in_messages(connection, agent_id, made_of)):
+            (told.living if row.lives else told.gone).append(row.node_id)
+    return told
 
 
 def remove(
     connection: Connection,
     agent_id: str,
     nodes: Sequence[int],
+    told: Told,
     event: NodeEvent,
     details: Mapping[str, Any],
 ) -> None:
     """Remove memories that were corrected or deleted, with all links; the lane must be locked.
 
-    The text of a corrected one stays in its history, where the memory with the new text is named
-    once it is made.
+    ``told``: those of the same parts of messages, to which no link stays. The text of a corrected
+    one stays in its history, where the memory with the new text is named once it is made.
     """
     _, pass_number = position(connection, agent_id)
     if event is NodeEvent.CORRECTED:
         keep_versions(connection, agent_id, {n: n for n in nodes}, VersionReason.CORRECTED)
     else:
         connection.exec_driver_sql(_DROP_VERSIONS, {"agent": agent_id, "nodes": list(nodes)})
-    connection.exec_driver_sql(_UNLINK, (agent_id, list(nodes)))
+    connection.exec_driver_sql(_UNLINK, (agent_id, [*nodes, *told.gone]))
     delete_nodes(connection, agent_id, nodes)
     append_history(connection, agent_id, event, pass_number, dict.fromkeys(nodes, details))
 
@@ -154,12 +166,14 @@ def replay(connection: Connection, agent_id: str, entry: ReplayEntry) -> None:
     """
     event, details = entry.event, entry.details
     places = places_in_messages(connection, agent_id, passages(entry.seqs, details))
-    nodes = memories_at(connection, agent_id, places)
+    told = memories_at(connection, agent_id, places)
     if event is ReplayEvent.EDITED:
-        set_fields(connection, agent_id, nodes, details["set"])
+        set_fields(connection, agent_id, told.living, details["set"])
     else:
         by = {"by": details["by"]} if event is ReplayEvent.CORRECTED else {}
-        remove(connection, agent_id, nodes, NodeEvent(event), by)
+        reasons = removal_reasons(connection, agent_id, told.gone)
+        forgotten = [node for node, why in reasons.items() if why is RemovalReason.FORGOTTEN]
+        remove(connection, agent_id, [*told.living, *forgotten], told, NodeEvent(event), by)
     log_event(connection, agent_id, event, uuid4(), entry.seqs, details)
 
 
@@ -167,5 +181,5 @@ def remove_withheld(connection: Connection, agent_id: str) -> None:
     """Remove memories of a rebuilt network that tell what was deleted or corrected since."""
     places = withheld_places(connection, agent_id)
     if places:
-        nodes = memories_at(connection, agent_id, places)
-        remove(connection, agent_id, nodes, NodeEvent.DELETED, {})
+        told = memories_at(connection, agent_id, places)
+        remove(connection, agent_id, told.living, told, NodeEvent.DELETED, {})

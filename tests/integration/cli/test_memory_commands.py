@@ -82,3 +82,22 @@ def test_sessions_are_listed_and_ended(server: Served, settings: dict[str, str])
     assert output("sessions", "end", "s1", settings=settings).startswith("session s1 has ended")
     (session,) = run_json("sessions", "list", "--agent", "ada", settings=settings)["sessions"]
     assert session["ended_at"] is not None
+
+
+def test_single_memories_are_added_corrected_pinned_and_deleted(
+    ada: AgentUnderTest, settings: dict[str, str]
+):
+    first, second = (str(node.id) for node in ada.nodes("memory"))
+    assert output("memory", "pin", first, second, settings=settings) == "pinned 2 memories\n"
+    assert output("memory", "unpin", second, settings=settings) == "unpinned 1 memory\n"
+    listed = output("memory", "nodes", "--pinned", "--text", "walks oslo", settings=settings)
+    assert "A [Grace] walks in Oslo" in listed
+    assert "harbour" not in listed
+    corrected = output("memory", "correct", first, "A runs in Oslo [Grace]", settings=settings)
+    assert corrected == f"memory {first} is corrected\n"
+    assert output("memory", "delete", second, settings=settings) == "deleted 1 memory\n"
+    added = output("memory", "add", "C sails [Ann]", "--worth", "9", settings=settings)
+    assert re.fullmatch(r"stored as message \w+; search finds it\n", added)
+    done = run("memory", "delete", "999", "--agent", "ada", settings=settings)
+    assert done.returncode == 1
+    assert "there never was a node 999" in done.stderr

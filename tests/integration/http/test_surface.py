@@ -41,7 +41,12 @@ POST /v1/webhooks/{webhook_id}/test
 POST /v1/webhooks/{webhook_id}/replay
 POST /v1/webhooks/{webhook_id}/rotate
 GET /v1/agents/{agent}/nodes
+POST /v1/agents/{agent}/nodes
+PATCH /v1/agents/{agent}/nodes
+DELETE /v1/agents/{agent}/nodes
 GET /v1/agents/{agent}/nodes/{node_id}
+PATCH /v1/agents/{agent}/nodes/{node_id}
+DELETE /v1/agents/{agent}/nodes/{node_id}
 GET /v1/agents/{agent}/nodes/{node_id}/trail
 GET /v1/agents/{agent}/nodes/{node_id}/history
 GET /v1/agents/{agent}/sessions

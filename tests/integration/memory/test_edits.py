@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import psycopg
 import pytest
 
+from memci.domain.job import JobKind
 from memci.domain.memory.parameters import MemoryParameters
 from memci.errors import ConflictError, NotFoundError
 from memci.jobs.restore_memory import _Whole
 from memci.storage.messages import read_messages
 from memci.storage.network.network_editions import open_edition
+from memci.storage.pins import read_pins
 from memci.storage.reading.messages import list_messages
 from tests.support.archives import export_agent, import_agent
+from tests.support.erasing import MARK, Eraser, found_in_database
+from tests.support.mailbox import Mailbox
 from tests.support.models import OneSegmentAMessage
 from tests.support.network import AgentUnderTest
 from tests.support.rebuilding import Rebuilding, is_same
+from tests.support.summing import SummariesUnderTest
+from tests.support.tracking import TrackingUnderTest
 
 FADING = MemoryParameters(focus_limit=1, decay_rate=0.1, min_shrink=0)
 
@@ -174,3 +183,78 @@ def test_an_edit_during_a_pass_makes_it_scan_again(
     assert ada.memories()["A"].content == "A story of [Grace] and the sea"
     assert ada.trail(b)[-1] == "deleted"
     assert b not in {r[0] for r in ada.rows("SELECT node_id FROM node_vector WHERE agent_id = %s")}
+
+
+def test_an_erased_message_takes_corrections_with_it(
+    mailbox: Mailbox, eraser: Eraser, superuser: psycopg.Connection
+) -> None:
+    ada, rebuilding = mailbox.ada, Rebuilding(mailbox.ada)
+    mailbox.append("A of Zyzzyva [Grace]", "B [Luigi]", ids=["m1", "m2"])
+    mailbox.run()
+    rebuilding.edit(ada.memories()["A"].id, text="C of Zyzzyva [Grace]")
+    rebuilding.run()
+    rebuilding.edit(ada.memories()["C"].id, text="D of Zyzzyva [Grace]")
+    rebuilding.run()
+    eraser.erase("m1")
+    assert [node.content for node in ada.nodes("memory")] == ["B [Luigi]"]
+    assert stored(ada) == ["B [Luigi]"]
+    assert found_in_database(superuser, MARK) == []
+    rebuilding.add("E of Zyzzyva [Grace]")
+    rebuilding.run()
+    (note,) = ada.rows("SELECT id FROM message WHERE agent_id = %s AND role = 'assistant'")
+    eraser.erase(note.id)
+    assert found_in_database(superuser, MARK) == []
+
+
+def test_pins_and_summaries_of_what_is_deleted_go(
+    ada: AgentUnderTest, rebuilding: Rebuilding
+) -> None:
+    ada.remember("Never book a window seat [Ann].\n\nAlways pay by card [Bob].")
+    for number, (start, stop) in enumerate([(0, 30), (32, 57)], 1):
+        ada.execute(
+            "INSERT INTO pin (agent_id, number, kind, text, message_seq, span_start, span_end,"
+            " pinned_by) VALUES (%s, %s, 'task', '', 1, %s, %s, 'detector')",
+            number, start, stop,
+        )  # fmt: skip
+    ada.execute(
+        "INSERT INTO summary (agent_id, session_id, user_id, through_seq, text)"
+        " VALUES (%s, 's1', '', 1, 'Ann never books a window seat.')"
+    )
+    rebuilding.delete(ada.nodes("memory")[0].id)
+    with ada.database.agent_snapshot(ada.agent_id) as connection:
+        pins = read_pins(connection, ada.agent_id).pins
+    assert [pin.text.strip() for pin in pins] == ["Always pay by card [Bob]"]
+    assert ada.rows("SELECT * FROM summary WHERE agent_id = %s") == []
+    jobs = ada.rows("SELECT kind FROM job WHERE agent_id = %s AND state = 'queued'")
+    assert JobKind.SUMMARISE in {job.kind for job in jobs}
+
+
+def test_a_model_marks_no_pinned_memory_as_outdated(
+    ada: AgentUnderTest, rebuilding: Rebuilding
+) -> None:
+    ada.remember("I live in Paris [Paris]")
+    rebuilding.edit(ada.nodes("memory")[0].id, pinned=True, worth=9)
+    ada.remember("I moved to Rome [Rome]")
+    assert [node.superseded_by for node in ada.nodes("memory")] == [None, None]
+    rebuilding.edit(ada.nodes("memory")[0].id, pinned=False)
+    ada.remember("I moved to Oslo [Oslo]")
+    assert ada.nodes("memory")[0].superseded_by is not None
+
+
+@pytest.mark.parametrize("deleted", [False, True])
+def test_what_is_deleted_while_it_is_summed_up_or_tracked_is_not_kept(
+    ada: AgentUnderTest, rebuilding: Rebuilding, *, deleted: bool
+) -> None:
+    ada.parameters = replace(ada.parameters, preserve_recent=0)
+    ada.remember("Never book a window seat for me, I get sick.")
+    tracking = TrackingUnderTest(ada)
+    job = replace(ada.job(1, 1, {"seqs": [1], "now": True}), kind=JobKind.SUMMARISE)
+    effects = [SummariesUnderTest(ada).handler.prepare(job), tracking.begin()]
+    if deleted:
+        rebuilding.delete(ada.nodes("memory")[0].id)
+    for effect in effects:
+        tracking.write(effect)
+    texts = [row.text for row in ada.rows("SELECT text FROM summary WHERE agent_id = %s")]
+    assert any(texts) is not deleted
+    pins = ada.rows("SELECT * FROM pin WHERE agent_id = %s")
+    assert bool(pins) is not deleted
