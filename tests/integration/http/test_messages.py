@@ -15,7 +15,7 @@ def test_messages_are_stored_in_order_when_the_answer_arrives(
     assert answer.status_code == 202
     assert answer.headers["content-type"] == "application/json"
     assert answer.json() | {"job_id": ""} == {
-        "job_id": "", "seq": 3, "accepted": 3, "duplicates": 0, "erased": [],
+        "job_id": "", "seq": 3, "accepted": 3, "duplicates": 0, "erased": [], "redacted": {},
     }  # fmt: skip
     assert server.messages("alice") == texts
     assert server.count("job WHERE kind = 'memci.memory.create'") == 1
