@@ -29,7 +29,8 @@ TEMPLATES = {
     for each in files("memci.console").joinpath("templates").iterdir()
 }
 GROUPS = {
-    "section": Section, "why": LeftOut, "document": DocumentState, "job_state": JobState, "job_source": JobSource,
+    "section": Section, "why": LeftOut, "document": DocumentState,
+    "job_state": JobState, "job_source": JobSource,
     "job_kind": [value for name, value in vars(JobKind).items() if name.isupper()],
     "filter": FilterReason, "event": NodeEvent, "kind": NodeKind, "tier": NodeTier,
     "type": NodeType, "removal": RemovalReason, "version": RemovalReason, "maker": Maker,
