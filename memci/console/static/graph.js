@@ -6,7 +6,7 @@
   const words = box.dataset;
   const passes = words.passes ? words.passes.split(",").map(Number) : [];
   // The strongest links that are drawn at once; all links of a chosen node are drawn besides.
-  const MOST_LINKS = 1500, MOST_OF_MANY = 600, MANY = 1000; // of many nodes fewer links
+  const MOST_LINKS = 1500, MOST_OF_MANY = 500, MANY = 1000; // of many nodes fewer links
   const MOST_STUMPS = 150, MOST_NAMES = 18, LISTED = 30, LEVELS = 6;
   const STEP_MS = 300, AHEAD = 3;
   const GOLDEN = Math.PI * (3 - Math.sqrt(5));
@@ -253,7 +253,7 @@
     box.dataset.nodes = network.nodes.size;
     box.dataset.at = network.pass ?? "now";
     moveCursor(pass);
-    list();
+    if (!playing) list();
   }
 
   // ---- The time-lapse
@@ -285,6 +285,7 @@
     }
     playing = false;
     by("play").textContent = words.play;
+    list();
   }
 
   // ---- One node
