@@ -78,7 +78,7 @@ def _end_of_piece(atoms: list[str], start: int, most: int) -> int:
     return len(atoms)
 
 
-# The size that a chunk is filled to, and the most: the embedder reads 256 tokens with the path.
+# The size that a chunk is filled to, and the most: few embedders read less than 256 tokens.
 TARGET_TOKENS = 200
 MOST_TOKENS = 220
 # Longest heading in a path, to leave room for the text.

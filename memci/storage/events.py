@@ -14,7 +14,6 @@ from psycopg.types.json import Jsonb
 from sqlalchemy import Connection
 
 from memci.domain.events import EventType, Position, StoredEvent
-from memci.storage.session import DatabaseRole
 
 _ADD = "INSERT INTO event (agent_id, type, data) VALUES (%s, %s, %s)"
 _NOW = "SELECT event_horizon()"
@@ -69,5 +68,4 @@ def prune_events(connection: Connection, *, keep_s: float) -> bool:
 
 def continue_order(connection: Connection) -> None:
     """Put new events behind the present ones, also in another cluster, whose numbers are lower."""
-    connection.exec_driver_sql("SELECT set_config('role', %s, true)", (DatabaseRole.UPKEEP,))
     connection.exec_driver_sql(_RAISE_OFFSET)

@@ -19,7 +19,8 @@ from tests.support.command_line import MEMCI, environment, run
 COMMANDS = (
     "up", "demo", "sample", "doctor",
     "remember", "recall", "search", "context", "erase", "audit", "tools", "mcp",
-    "agents", "memory", "sessions", "jobs", "documents", "pages", "settings", "keys", "db",
+    "agents", "memory", "sessions", "jobs", "documents", "webhooks", "pages", "settings", "keys",
+    "db",
 )  # fmt: skip
 SUBCOMMANDS = [
     f"{group} {app.name_of(each)}" for group, (_, all_) in app.GROUPS.items() for each in all_

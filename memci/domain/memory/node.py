@@ -19,7 +19,7 @@ class NodeKind(StrEnum):
 
 
 class NodeType(StrEnum):
-    """The type of a memory's content (R4)."""
+    """The type of a memory's content."""  # R4
 
     EPISODIC = "episodic"  # an event
     SEMANTIC = "semantic"  # a fact

@@ -54,8 +54,8 @@ from memci.storage.sessions import list_sessions
 from memci.storage.summaries import list_summaries
 
 
-class NodeFilters(TypedDict):
-    """Which nodes to list; None: all. ``as_of``: memories that held then."""
+class NodeFilters(TypedDict, total=False):
+    """Which nodes to list; None or left out: all. ``as_of``: memories that held then."""
 
     kind: str | None
     type: str | None
@@ -82,8 +82,8 @@ class MemoryListings(cursors.Listing):
     ) -> NodeList:
         """List living nodes by id."""
         (after,) = cursors.place_after(cursor)
-        asked: dict[str, object] = {**filters}
-        asked["words"] = (filters["text"] or "").lower().split() or None
+        asked: dict[str, object] = {**dict.fromkeys(NodeFilters.__annotations__), **filters}
+        asked["words"] = (filters.get("text") or "").lower().split() or None
         with snapshot_of(self.database, agent_id) as connection:
             rows = list_nodes(connection, agent_id, asked, after=after, limit=limit + 1)
         page, following = cursors.page_of(rows, limit, lambda row: row["id"])

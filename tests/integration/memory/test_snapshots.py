@@ -32,7 +32,7 @@ class NetworkView(NamedTuple):
 
 def from_lists(listings: Listings, agent_id: str) -> NetworkView:
     page: dict[str, Any] = {"cursor": None, "limit": 500}
-    nodes = listings.nodes(agent_id, kind=None, type=None, **page).nodes
+    nodes = listings.nodes(agent_id, {}, **page).nodes
     links = listings.links(agent_id, node_id=None, **page).links
     return NetworkView(
         {

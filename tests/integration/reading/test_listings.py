@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
@@ -151,8 +152,7 @@ class TestNodes:
             alice.remember(f"memory {number}", type_="semantic" if number else "episodic")
 
         def ids(**only: Any) -> list[list[int]]:
-            fields = {"kind": None, "type": None, **only}
-            found = pages(lambda **page: listings.nodes("alice", **page), "nodes", **fields)
+            found = pages(partial(listings.nodes, "alice", only), "nodes")
             return [[each.id for each in page] for page in found]
 
         assert ids() == [[1, 2], [3, 4]]
@@ -228,7 +228,7 @@ def test_rows_of_other_agents_are_not_listed(listings: Listings, reader: Reader,
     job = alice.queue(1, 1)
     page = {"cursor": None, "limit": 5}
     assert listings.messages("bob", session_id=None, **page).messages == []
-    assert listings.nodes("bob", kind=None, type=None, **page).nodes == []
+    assert listings.nodes("bob", {}, **page).nodes == []
     assert listings.links("bob", node_id=None, **page).links == []
     assert listings.jobs("bob", state=None, **page).jobs == []
     assert listings.focus("bob").focus == []

@@ -88,7 +88,7 @@ def test_lists_have_times_in_the_zone_of_the_speaker(reader: Reader, alice: Stor
     messages = Listings(reader.database).messages("alice", **parts).messages
     assert [each.timestamp.isoformat() for each in messages] == written
     listing = Listings(reader.database)
-    nodes = listing.nodes("alice", kind=None, type=None, cursor=None, limit=10).nodes
+    nodes = listing.nodes("alice", {}, cursor=None, limit=10).nodes
     assert [each.said_at and each.said_at.isoformat() for each in nodes] == written
     said_at = listing.node("alice", 2).said_at
     assert said_at is not None

@@ -324,7 +324,7 @@ def test_nodes_as_of_a_time_are_the_memories_that_held(reader: Reader, moved: An
 
     def listed(**fields: Any) -> set[int]:
         listings = Listings(reader.database)
-        found = listings.nodes("alice", kind=None, type=None, cursor=None, limit=10, **fields)
+        found = listings.nodes("alice", fields, cursor=None, limit=10)
         return {each.id for each in found.nodes}
 
     assert listed(as_of=datetime(2026, 4, 1, tzinfo=UTC)) == {paris, dog}

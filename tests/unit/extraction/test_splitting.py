@@ -12,10 +12,10 @@ from memci.config.settings import Settings
 from memci.extraction.blocks import Block, BlockKind
 from memci.extraction.chunker import MOST_TOKENS, chunks_of, count_tokens, split_text
 from memci.smallmodel.offline.e5_files import TOKENIZER, model_folder
+from memci.smallmodel.offline.e5_graph import POSITIONS
 from tests.support.fleet import ROOT
 
 TEXTS = st.text(st.sampled_from([*"ab .!\n", "词", "語", "。", "é", "😀", "1", "_"]), max_size=100)
-EMBEDDER_TOKENS = 256
 
 
 @given(TEXTS, st.integers(1, 30))
@@ -65,6 +65,6 @@ def test_chunks_of_real_texts_fit_the_embedder(tokenizer, path: str):
     found = list(chunks_of([block]))
     assert all(count_tokens(each.text) <= MOST_TOKENS for each in found)
     longest = max(len(tokenizer.encode(each.text)) for each in found)
-    assert longest <= EMBEDDER_TOKENS
+    assert longest <= POSITIONS
     assert found[0].first_line == 1
     assert found[-1].last_line == text.rstrip().count("\n") + 1

@@ -823,7 +823,7 @@ CREATE TRIGGER pass_event AFTER UPDATE OF finished_at ON pass_log FOR EACH ROW
     WHEN (OLD.finished_at IS NULL AND NEW.finished_at IS NOT NULL) EXECUTE FUNCTION add_event();
 CREATE TRIGGER job_event AFTER UPDATE OF state ON job FOR EACH ROW
     WHEN (OLD.state <> 'dead' AND NEW.state = 'dead') EXECUTE FUNCTION add_event();
-CREATE POLICY added ON event FOR INSERT TO memci_owner WITH CHECK (true);
+CREATE POLICY of_owner ON event TO memci_owner USING (true) WITH CHECK (true);
 -- Webhooks and streams read the events of all agents.
 CREATE POLICY all_agents ON event TO memci_upkeep USING (true);
 -- Counts a request of a key, or refuses it. Each query in it sees what was committed meanwhile.
