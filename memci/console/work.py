@@ -72,7 +72,7 @@ def _work(visit: Visit) -> Response:
 
 
 def _job(visit: Visit) -> Response:
-    job = visit.runtime.listings.job(visit.agent, visit.request.path_params["job"])
+    job = visit.runtime.listings.job(visit.agent, visit.request.path_params["job_id"])
     return visit.page("job.html", job=job)
 
 
@@ -115,7 +115,7 @@ def _compress(visit: Visit) -> Response:
 
 
 def _job_of(visit: Visit) -> UUID:
-    job: UUID = visit.request.path_params["job"]
+    job: UUID = visit.request.path_params["job_id"]
     return job
 
 
@@ -127,12 +127,12 @@ PAGES = (
     ("/work", _lanes, Scope.READ),
     ("/workers", _workers, Scope.READ),
     ("/agents/{agent}/work", _work, Scope.READ),
-    ("/agents/{agent}/jobs/{job:uuid}", _job, Scope.READ),
+    ("/agents/{agent}/jobs/{job_id:uuid}", _job, Scope.READ),
 )
 ACTIONS = (
-    ("/agents/{agent}/jobs/{job:uuid}/replay", _replay, Scope.ADMIN),
-    ("/agents/{agent}/jobs/{job:uuid}/discard", _discard, Scope.ADMIN),
-    ("/agents/{agent}/jobs/{job:uuid}/cancel", _cancel, Scope.ADMIN),
+    ("/agents/{agent}/jobs/{job_id:uuid}/replay", _replay, Scope.ADMIN),
+    ("/agents/{agent}/jobs/{job_id:uuid}/discard", _discard, Scope.ADMIN),
+    ("/agents/{agent}/jobs/{job_id:uuid}/cancel", _cancel, Scope.ADMIN),
     ("/agents/{agent}/pause", _pause, Scope.ADMIN),
     ("/agents/{agent}/resume", _resume, Scope.ADMIN),
     ("/agents/{agent}/compress", _compress, Scope.WRITE),

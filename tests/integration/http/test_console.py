@@ -14,7 +14,7 @@ import pytest
 from cryptography.fernet import Fernet
 from pydantic import SecretStr
 
-from memci.api_keys import new_key
+from memci.api_keys import Scope, new_key
 from memci.console import app
 from memci.console.sessions import COOKIE, SESSION_S, Sessions
 from memci.domain.job import JobState
@@ -45,9 +45,8 @@ VALUES (%(agent)s, %(job)s, 'memci.memory.create', '{}', 'http', 'dead', %(text)
 
 def at(path: str) -> str:
     """Return the address of a page, of this module's agent."""
-    path = (
-        path.replace("{agent}", AGENT).replace("{node:int}", "201").replace("{job:uuid}", f"{JOB}")
-    )
+    for field, value in (("agent", AGENT), ("node:int", "201"), ("job_id:uuid", str(JOB))):
+        path = path.replace(f"{{{field}}}", value)
     return f"/console{path}"
 
 
@@ -187,7 +186,7 @@ def test_forms_need_the_token_of_their_session(browser: httpx.Client, server: Se
     _fill(server)
     before_login = token(browser)
     log_in(browser, "admin")
-    here = at("/agents/{agent}/jobs/{job:uuid}/discard")
+    here = at("/agents/{agent}/jobs/{job_id:uuid}/discard")
     good = token(browser, at("/agents/{agent}/work"))
     attempts: list[tuple[dict[str, str], dict[str, str]]] = [
         ({}, {}),
@@ -325,3 +324,89 @@ def test_static_files_are_served_with_the_policy(open_server: Served) -> None:
     assert "default-src 'none'" in answer.headers["content-security-policy"]
     for path in ("..%2f..%2fapp.py", "../app.py", "vendor/", "nothing.js"):
         assert httpx.get(f"{open_server.url}/console/static/{path}").status_code in {404, 422}
+
+
+def _memory(server: Served) -> str:
+    """Make an agent whose memory 201 tells of its first two messages; return its page."""
+    fill(server.runtime.database, AGENT, messages=60, nodes=20, dimension=8)
+    with server.runtime.database.agent_transaction(AGENT) as connection:
+        connection.exec_driver_sql(
+            "INSERT INTO trail (agent_id, node_id, event, pass_number, details)"
+            " SELECT %s, id, 'created', 0, '{\"messages\": [1, 2]}'"
+            " FROM generate_series(201, 202) id",
+            (AGENT,),
+        )
+    return at("/agents/{agent}/memory/nodes/{node:int}")
+
+
+def test_a_memory_is_corrected_pinned_and_deleted(browser: httpx.Client, server: Served) -> None:
+    here, listings = _memory(server), server.runtime.listings
+    log_in(browser, "write")
+    given = token(browser, here)
+
+    def do(action: str, **fields: str) -> str:
+        answer = browser.post(f"{here}/{action}", data={"csrf": given, **fields})
+        assert answer.headers["location"] == f"{here}?done={action}"
+        return browser.get(answer.headers["location"]).text
+
+    assert "does not fade" in do("pin")
+    assert listings.node(AGENT, 201).pinned
+    graph = browser.get(at("/agents/{agent}/memory/network")).json()["nodes"]
+    assert [each[0] for each in graph if each[-1]] == [201]
+    assert "fades like others" in do("unpin")
+    assert not listings.node(AGENT, 201).pinned
+    shown = do("correct", text=f"Biscuit must not get {HOSTILE}")
+    assert 'hx-trigger="every 2s"' in shown  # until a worker has made the memory of the new text
+    assert "set by a person" in shown
+    assert "由人设定" in browser.get(here, headers={"Accept-Language": "zh"}).text
+    assert server.messages(AGENT)[-1] == f"Biscuit must not get {HOSTILE}"
+    assert browser.post(f"{here}/correct", data={"csrf": given, "text": "b"}).status_code == 409
+    other = here.replace("201", "202")
+    assert browser.post(f"{other}/correct", data={"csrf": given, "text": " "}).status_code == 422
+    assert browser.post(f"{other}/delete", data={"csrf": given}).status_code == 303
+    for language, word in (("en", "deleted"), ("zh", "已删除")):
+        shown = browser.get(other, headers={"Accept-Language": language}).text
+        assert f'<span class="chip bad">{word}</span>' in shown
+        assert "/correct" not in shown
+
+
+def test_a_memory_is_added_and_a_script_gets_the_panel(
+    browser: httpx.Client, server: Served
+) -> None:
+    here = _memory(server)
+    log_in(browser, "write")
+    memory = at("/agents/{agent}/memory")
+    fields = {"csrf": token(browser, memory), "text": HOSTILE, "user_id": "ann", "pinned": "1"}
+    answer = browser.post(memory, data={**fields, "type": "semantic"})
+    assert answer.headers["location"] == f"{memory}?done=add"
+    listed = server.runtime.listings.messages(AGENT, session_id=None, cursor=None, limit=500)
+    (note,) = [each for each in listed.messages if each.content == HOSTILE]
+    assert note.user_id == "ann"
+    assert browser.post(memory, data={**fields, "type": "rumour"}).status_code == 422
+    for path, status in (("pin", 200), ("restore", 409)):
+        answer = browser.post(f"{here}/{path}", data=fields, headers={"HX-Request": "true"},
+                              follow_redirects=True)  # fmt: skip
+        assert answer.status_code == status
+        assert "<html" not in answer.text
+        assert 'role="status"' in answer.text or 'role="alert"' in answer.text
+
+
+def test_what_an_administrator_does_is_in_the_audit_log(
+    browser: httpx.Client, server: Served
+) -> None:
+    _fill(server)
+    log_in(browser, "admin")
+    fields = {"csrf": token(browser, "/console/agents")}
+    for status in (303, 409):
+        action = browser.post(at("/agents/{agent}/jobs/{job_id:uuid}/discard"), data=fields)
+        assert action.status_code == status
+    log = server.runtime.listings.audit(pattern="*", agent_id=AGENT, cursor=None, limit=5)
+    told = [(e.action, e.key_name, e.subject, e.status) for e in reversed(log.records)]
+    assert told == [("discard", "admin", str(JOB), status) for status in (200, 409)]
+
+
+def test_actions_of_administration_have_the_names_of_the_api(open_server: Served) -> None:
+    paths = httpx.get(f"{open_server.url}/openapi.json").json()["paths"].values()
+    known = {operation["operationId"] for path in paths for operation in path.values()}
+    named = {do.__name__.lstrip("_") for _, do, scope in app._ACTIONS if scope is Scope.ADMIN}
+    assert named - known == set()
