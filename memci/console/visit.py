@@ -37,8 +37,15 @@ AGENT_PAGES = (
     ("/documents", "nav.documents"),
     ("/usage", "nav.usage"),
 )
-# The same of pages about all agents.
-PAGES = (("/agents", "nav.agents"), ("/work", "nav.lanes"), ("/collections", "nav.collections"))
+# The same of pages about all agents, with the scope that they need.
+PAGES = (
+    ("/agents", "nav.agents", Scope.READ),
+    ("/work", "nav.lanes", Scope.READ),
+    ("/collections", "nav.collections", Scope.READ),
+    ("/keys", "nav.keys", Scope.ADMIN),
+    ("/webhooks", "nav.webhooks", Scope.ADMIN),
+    ("/audit", "nav.audit", Scope.ADMIN),
+)
 # Nothing from elsewhere, nothing inline, no frames around.
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self';"

@@ -18,9 +18,11 @@ from memci.api_keys import Scope, new_key
 from memci.console import app
 from memci.console.sessions import COOKIE, SESSION_S, Sessions
 from memci.domain.job import JobState
+from memci.webhooks.manage import Webhooks
 from tests.integration.http.conftest import Serve
 from tests.integration.http.serving import Served
 from tests.support.large_agents import fill
+from tests.support.receiver import receiver
 
 AGENT = "team-1"
 KEYS = {
@@ -45,7 +47,12 @@ VALUES (%(agent)s, %(job)s, 'memci.memory.create', '{}', 'http', 'dead', %(text)
 
 def at(path: str) -> str:
     """Return the address of a page, of this module's agent."""
-    for field, value in (("agent", AGENT), ("node:int", "201"), ("job_id:uuid", str(JOB))):
+    for field, value in (
+        ("agent", AGENT),
+        ("node:int", "201"),
+        ("job_id:uuid", str(JOB)),
+        ("webhook_id:uuid", str(JOB)),
+    ):
         path = path.replace(f"{{{field}}}", value)
     return f"/console{path}"
 
@@ -410,3 +417,102 @@ def test_actions_of_administration_have_the_names_of_the_api(open_server: Served
     known = {operation["operationId"] for path in paths for operation in path.values()}
     named = {do.__name__.lstrip("_") for _, do, scope in app._ACTIONS if scope is Scope.ADMIN}
     assert named - known == set()
+
+
+def test_a_key_is_made_rotated_and_revoked(browser: httpx.Client, server: Served) -> None:
+    log_in(browser, "admin")
+    fields = {"csrf": token(browser, "/console/keys"), "agents": "team-*", "scope": "write"}
+    wide = browser.post("/console/keys", data={**fields, "name": "wide", "agents": "*"})
+    hostile = browser.post("/console/keys", data={**fields, "name": HOSTILE})
+    assert (wide.status_code, hostile.status_code) == (403, 422)
+    assert "<script>alert" not in hostile.text
+    limits = {"limit.messages_per_day": "40", "limit.requests_per_minute": "0"}
+    made = browser.post(
+        "/console/keys", data={**fields, **limits, "name": "bot", "expires_at": "2999-01-01"}
+    )
+    first = _secret(made)
+    assert first not in browser.get("/console/keys").text
+    (key,) = [each for each in server.runtime.keys.list() if each.name == "bot"]
+    assert (key.scope, key.agents, key.limits.messages_per_day) == ("write", "team-*", 40)
+    second = _secret(browser.post("/console/keys/bot/rotate", data={**fields, "grace_s": "0"}))
+    assert _status(server, first) == 401
+    assert _status(server, second) == 200
+    answer = browser.post("/console/keys/bot/revoke", data=fields)
+    assert answer.headers["location"] == "/console/keys?done=revoke_key"
+    assert _status(server, second) == 401
+    assert browser.post("/console/keys/read/revoke", data=fields).status_code == 409
+    for language, words in (("en", "revoked</span>"), ("zh", "已吊销</span>")):
+        shown = browser.get("/console/keys", headers={"Accept-Language": language}).text
+        assert words in shown
+        assert "no limit" in shown or "无限制" in shown
+    log = server.runtime.listings.audit(pattern="*", agent_id=None, cursor=None, limit=9).records
+    assert [(each.action, each.subject, each.status) for each in log if each.subject == "bot"] == [
+        ("revoke_key", "bot", 200),
+        ("rotate_key", "bot", 200),
+        ("new_key", "bot", 200),
+    ]
+
+
+def _secret(answer: httpx.Response) -> str:
+    """Return what a page shows once."""
+    assert answer.headers["cache-control"] == "no-store"
+    return re.findall(r'<code class="secret">([^<]+)</code>', answer.text)[0]
+
+
+def _status(server: Served, key: str) -> int:
+    headers = {"Authorization": f"Bearer {key}"}
+    return httpx.get(f"{server.url}/v1/agents", headers=headers).status_code
+
+
+def test_the_audit_log_is_shown(open_server: Served) -> None:
+    with httpx.Client(base_url=open_server.url, timeout=20) as client:
+        client.post(f"/v1/agents/{AGENT}/pause", headers={"X-Request-Id": "mine"})
+        client.post("/v1/agents/rival/pause")
+        for language, word in (("en", "done"), ("zh", "完成")):
+            shown = client.get("/console/audit", headers={"Accept-Language": language}).text
+            assert "<code>pause</code>" in shown
+            assert ">mine</code>" in shown
+            assert f'<span class="chip good">{word}</span>' in shown
+        found = client.get("/console/audit", params={"agent_id": "nobody"}).text
+        assert "<code>pause</code>" not in found
+
+
+def test_a_webhook_is_added_tested_and_removed(serve: Serve, keys: tuple[object, ...]) -> None:
+    server = serve(api_keys=keys, webhooks_allow_private=True)
+    with (
+        receiver() as target,
+        httpx.Client(base_url=server.url, timeout=20) as browser,
+    ):
+        log_in(browser, "admin")
+        fields = {"csrf": token(browser, "/console/webhooks")}
+        new = {"url": f"{target.url}?q=<script>alert(1)</script>", "agents": "team-*"}
+        wide = browser.post("/console/webhooks", data={**fields, **new, "agents": "*"})
+        assert wide.status_code == 403
+        for url in ("javascript:alert(1)", "http://user:secret@host/", HOSTILE):
+            refused = browser.post("/console/webhooks", data={**fields, **new, "url": url})
+            assert refused.status_code == 422
+            assert "<script>alert" not in refused.text
+        added = browser.post(
+            "/console/webhooks", data={**fields, **new, "type:memory.created": "1"}
+        )
+        secret = _secret(added)
+        assert secret not in browser.get("/console/webhooks").text
+        (webhook,) = Webhooks(server.runtime.courier, "*").all().webhooks
+        assert webhook.types == ["memory.created"]
+        here = f"/console/webhooks/{webhook.id}"
+        tested = browser.post(f"{here}/test", data=fields, headers={"Accept-Language": "zh"})
+        assert "测试事件已送达" in tested.text
+        assert [each["type"] for each in target.events(secret)] == ["webhook.test"]
+        target.answer = lambda _number: 500
+        assert "has not arrived" in browser.post(f"{here}/test", data=fields).text
+        browser.post(f"{here}/change", data={**fields, "enabled": "0"})
+        assert ">disabled</span>" in browser.get("/console/webhooks").text
+        browser.post(f"{here}/change", data={**fields, "enabled": "1"})
+        assert browser.post(f"{here}/replay", data={**fields, "after": "x"}).status_code == 422
+        browser.post(f"{here}/replay", data={**fields, "after": ""})
+        webhook = Webhooks(server.runtime.courier, "*").get(webhook.id)
+        assert (webhook.enabled, webhook.position) == (True, "0.0")
+        assert _secret(browser.post(f"{here}/rotate", data=fields)) != secret
+        browser.post(f"{here}/remove", data=fields)
+        assert Webhooks(server.runtime.courier, "*").all().webhooks == []
+        assert browser.post(f"{here}/test", data=fields).status_code == 404
