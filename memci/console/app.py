@@ -16,7 +16,7 @@ from starlette.staticfiles import StaticFiles
 from memci.api_keys import Scope
 from memci.commands.audit import recorded
 from memci.config.groups import ApiKey
-from memci.console import agents, keys, memory, questions, records, webhooks, window, work
+from memci.console import agents, events, keys, memory, questions, records, webhooks, window, work
 from memci.console.sessions import Sessions
 from memci.console.visit import HEADERS, ROOT, THEME_COOKIE, THEMES, Visit, link
 from memci.console.words import LANGUAGE_COOKIE, LANGUAGES, words_for
@@ -31,7 +31,7 @@ Handler = Callable[[Visit], Any]  # returns a Response, or awaits one
 # (path below /console, handler, scope); of pages, and of actions, which forms send.
 _PAGES: tuple[tuple[str, Handler, Scope], ...] = (
     *agents.PAGES, *memory.PAGES, *questions.PAGES, *window.PAGES, *records.PAGES, *work.PAGES,
-    *keys.PAGES, *webhooks.PAGES,
+    *keys.PAGES, *webhooks.PAGES, *events.PAGES,
 )  # fmt: skip
 _ACTIONS: tuple[tuple[str, Handler, Scope], ...] = (
     *memory.ACTIONS, *window.ACTIONS, *work.ACTIONS, *keys.ACTIONS, *webhooks.ACTIONS,

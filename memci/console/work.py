@@ -24,17 +24,12 @@ def _lanes(visit: Visit) -> Response:
     listed = visit.runtime.listings.agents(
         pattern=visit.request.state.agents, cursor=visit.given("cursor"), limit=_ROWS, busy=True
     )
-    return visit.page(
-        _part(visit, "lanes"),
+    return visit.live(
+        "lanes",
         gauges=_gauges(visit),
         listed=listed,
         flower=f"http://{visit.request.url.hostname}:{settings.flower_port}",
     )
-
-
-def _part(visit: Visit, name: str) -> str:
-    """Return the template of the page, or of the part that changes, if a script asks for it."""
-    return f"{name}_live.html" if "hx-request" in visit.request.headers else f"{name}.html"
 
 
 def _gauges(visit: Visit) -> Mapping[str, float]:
@@ -61,8 +56,8 @@ def _work(visit: Visit) -> Response:
     def in_state(state: JobState) -> list[object]:
         return [*listings.jobs(agent, state=state, cursor=None, limit=_ROWS).jobs]
 
-    return visit.page(
-        _part(visit, "work"),
+    return visit.live(
+        "work",
         about=listings.agent(agent),
         queued=in_state(JobState.QUEUED),
         dead=in_state(JobState.DEAD),

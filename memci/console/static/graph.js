@@ -273,6 +273,13 @@
     for (let ahead = 1; ahead <= AHEAD && index + ahead <= passes.length; ahead++) frame(at(index + ahead));
   }
 
+  // Draws the present network again, unless another one is looked at.
+  async function refresh() {
+    if (playing || by("pass").valueAsNumber < passes.length) return;
+    frames.delete("now");
+    await show(passes.length);
+  }
+
   async function play() {
     playing = !playing;
     by("play").textContent = playing ? words.pause : words.play;
@@ -336,6 +343,8 @@
     by("play").addEventListener("click", play);
     by("all").addEventListener("click", showAll);
     by("find").addEventListener("input", list);
+    document.body.addEventListener("update", (event) => { if (event.detail.happened) refresh(); });
+    document.body.addEventListener("htmx:afterRequest", (event) => { if (event.detail.requestConfig.verb === "post") refresh(); });
     if (words.selected) choose(Number(words.selected), true);
     const asked = passes.indexOf(Number(words.pass));
     if (words.pass && asked >= 0) { by("pass").value = asked; show(asked); }

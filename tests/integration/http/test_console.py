@@ -15,6 +15,7 @@ from cryptography.fernet import Fernet
 from pydantic import SecretStr
 
 from memci.api_keys import Scope, new_key
+from memci.commands import edit_memories
 from memci.console import app
 from memci.console.sessions import COOKIE, SESSION_S, Sessions
 from memci.domain.job import JobState
@@ -29,7 +30,7 @@ KEYS = {
     scope: new_key(scope, agents="team-*", scope=scope)  # type: ignore[arg-type]
     for scope in ("read", "write", "admin")
 }
-PATHS = [path for path, _, _ in app._PAGES]
+PATHS = [path for path, _, _ in app._PAGES if path != "/events"]
 JOB = uuid4()
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>javascript:alert(3)\u202e{{7*7}}"
 
@@ -333,15 +334,15 @@ def test_static_files_are_served_with_the_policy(open_server: Served) -> None:
         assert httpx.get(f"{open_server.url}/console/static/{path}").status_code in {404, 422}
 
 
-def _memory(server: Served) -> str:
+def _memory(server: Served, agent: str = AGENT) -> str:
     """Make an agent whose memory 201 tells of its first two messages; return its page."""
-    fill(server.runtime.database, AGENT, messages=60, nodes=20, dimension=8)
-    with server.runtime.database.agent_transaction(AGENT) as connection:
+    fill(server.runtime.database, agent, messages=60, nodes=20, dimension=8)
+    with server.runtime.database.agent_transaction(agent) as connection:
         connection.exec_driver_sql(
             "INSERT INTO trail (agent_id, node_id, event, pass_number, details)"
             " SELECT %s, id, 'created', 0, '{\"messages\": [1, 2]}'"
             " FROM generate_series(201, 202) id",
-            (AGENT,),
+            (agent,),
         )
     return at("/agents/{agent}/memory/nodes/{node:int}")
 
@@ -516,3 +517,22 @@ def test_a_webhook_is_added_tested_and_removed(serve: Serve, keys: tuple[object,
         browser.post(f"{here}/remove", data=fields)
         assert Webhooks(server.runtime.courier, "*").all().webhooks == []
         assert browser.post(f"{here}/test", data=fields).status_code == 404
+
+
+def test_events_are_streamed_to_a_session(serve: Serve, keys: tuple[object, ...]) -> None:
+    server = serve(api_keys=keys, http_max_streams=1)
+    _memory(server, "rival")
+    here = _memory(server)
+    with httpx.Client(base_url=server.url, timeout=20) as browser:
+        assert browser.get("/console/events").status_code == 303
+        log_in(browser, "write")
+        fields = {"csrf": token(browser, here)}
+        with browser.stream("GET", "/console/events") as stream:
+            lines = stream.iter_lines()
+            assert next(lines) == ":"  # it has begun
+            assert browser.get("/console/events").status_code == 429
+            runtime = server.runtime
+            edit_memories.delete(runtime.database, runtime.wakeups, "rival", [201])
+            assert browser.post(f"{here}/delete", data=fields).status_code == 303
+            assert next(each for each in lines if "event" in each) == "event: memory.deleted"
+            assert AGENT in next(lines)
