@@ -29,8 +29,8 @@ def _last_words(visit: Visit, agent: AgentSummary) -> str:
 
 def _overview(visit: Visit) -> Response:
     runtime, agent = visit.runtime, visit.agent
-    return visit.page(
-        "agent.html",
+    return visit.live(
+        "agent",
         about=runtime.listings.agent(agent),
         passes=runtime.listings.passes(agent, cursor=None, limit=8).passes,
         said=tail_of(runtime.database, agent, None, _WORDS),

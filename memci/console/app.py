@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from importlib.resources import files
+from inspect import iscoroutinefunction
 from typing import Any, Protocol
 from urllib.parse import parse_qsl
 
@@ -13,8 +14,9 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from memci.api_keys import Scope
+from memci.commands.audit import recorded
 from memci.config.groups import ApiKey
-from memci.console import agents, memory, questions, records, window, work
+from memci.console import agents, events, keys, memory, questions, records, webhooks, window, work
 from memci.console.sessions import Sessions
 from memci.console.visit import HEADERS, ROOT, THEME_COOKIE, THEMES, Visit, link
 from memci.console.words import LANGUAGE_COOKIE, LANGUAGES, words_for
@@ -25,13 +27,14 @@ from memci.schemas.problems import problem_of
 _log = structlog.get_logger("memci.console")
 _MOST_FORM_BYTES = 512 * 1024
 _YEAR_S = 365 * 86_400
-Handler = Callable[[Visit], Response]
+Handler = Callable[[Visit], Any]  # returns a Response, or awaits one
 # (path below /console, handler, scope); of pages, and of actions, which forms send.
 _PAGES: tuple[tuple[str, Handler, Scope], ...] = (
     *agents.PAGES, *memory.PAGES, *questions.PAGES, *window.PAGES, *records.PAGES, *work.PAGES,
+    *keys.PAGES, *webhooks.PAGES, *events.PAGES,
 )  # fmt: skip
 _ACTIONS: tuple[tuple[str, Handler, Scope], ...] = (
-    *memory.ACTIONS, *window.ACTIONS, *work.ACTIONS,
+    *memory.ACTIONS, *window.ACTIONS, *work.ACTIONS, *keys.ACTIONS, *webhooks.ACTIONS,
 )  # fmt: skip
 
 
@@ -48,10 +51,13 @@ class Gate(Protocol):
 class Console:
     """Serves the pages."""
 
-    def __init__(self, runtime: Runtime, gate: Gate) -> None:
-        """Take what the pages show, and what authorizes their readers."""
+    def __init__(
+        self, runtime: Runtime, gate: Gate, audit_entry: Callable[[Request, str], Any]
+    ) -> None:
+        """Take what the pages show, what authorizes their readers, and entries of the audit log."""
         self._runtime = runtime
         self._gate = gate
+        self._audit_entry = audit_entry
         secret = runtime.settings.console_secret
         self._sessions = Sessions(None if secret is None else secret.get_secret_value())
 
@@ -76,7 +82,15 @@ class Console:
                 if method == "POST":
                     visit = self._visit(request, await _form(request))
                     self._sessions.check_form(request, visit.form.get("csrf", ""))
-                return await run_in_threadpool(self._do, visit, do, scope)
+                if scope is not None:
+                    self._admit(request, scope, self._sessions.key(request))
+                    visit = self._visit(request, visit.form, request.state.key)
+                if iscoroutinefunction(do):
+                    response: Response = await do(visit)
+                    return response
+                if scope is Scope.ADMIN and method == "POST":
+                    return await run_in_threadpool(self._recorded, visit, do)
+                return await run_in_threadpool(do, visit)
             except UnauthorizedError:
                 return self._to_login(request)
             except MemciError as error:
@@ -85,7 +99,8 @@ class Console:
                 _log.exception("page failed", page=path)
                 problem = problem_of(MemciError())
             shown = self._visit(request, visit.form, getattr(request.state, "key", None))
-            return shown.page("error.html", status=problem.status, problem=problem)
+            part = "problem.html" if "hx-request" in request.headers else "error.html"
+            return shown.page(part, status=problem.status, problem=problem)
 
         return Route(ROOT + path, answer, methods=[method], include_in_schema=False)
 
@@ -93,11 +108,13 @@ class Console:
         words, token = words_for(request), self._sessions.token(request)
         return Visit(request, self._runtime, words, key, token, form)
 
-    def _do(self, visit: Visit, do: Handler, scope: Scope | None) -> Response:
-        if scope is None:
-            return do(visit)
-        self._admit(visit.request, scope, self._sessions.key(visit.request))
-        return do(self._visit(visit.request, visit.form, visit.request.state.key))
+    def _recorded(self, visit: Visit, do: Handler) -> Response:
+        """Do an action of administration; in the audit log it has the name of the API's."""
+        entry = self._audit_entry(visit.request, do.__name__.removeprefix("_"))
+        with recorded(self._runtime.database, entry) as recording:
+            response: Response = do(visit)
+            recording.subject = getattr(visit.request.state, "subject", None)
+        return response
 
     def _admit(self, request: Request, scope: Scope, key: str | None) -> None:
         self._gate.admit(request, scope, f"Bearer {key}")

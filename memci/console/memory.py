@@ -5,10 +5,12 @@ from contextlib import suppress
 from starlette.responses import Response
 
 from memci.api_keys import Scope
-from memci.commands import network_changes
+from memci.commands import edit_memories, network_changes
 from memci.console.visit import Visit
 from memci.domain.memory.node import RemovalReason
 from memci.errors import InvalidInputError, NotFoundError
+from memci.reading.lists.memory_listings import NodeFilters
+from memci.schemas.memories import AddRequest, NumberedEdit
 from memci.schemas.network import NetworkAnswer
 
 # Nodes that a graph may show at once, and how many it shows first.
@@ -16,7 +18,11 @@ LEVELS = (300, 2_000, 10_000)
 # Of nodes and links; scripts draw only the strongest of these links at once.
 _MOST_LINKS = 6_000
 _PASSES = 200
-_EVENTS, _LINKS = 200, 200
+_EVENTS, _LINKS, _PINNED = 200, 200, 500
+_ARE_PINNED = NodeFilters(
+    kind="memory", type=None, tier=None, pinned=True, text=None, session_id=None, user_id=None,
+    since=None, until=None, as_of=None,
+)  # fmt: skip
 
 
 def _graph(visit: Visit) -> Response:
@@ -44,13 +50,13 @@ def _level(visit: Visit) -> int:
 
 def _network(visit: Visit) -> Response:
     """Answer with the network, now or after a pass, in arrays for a script."""
-    found = visit.runtime.listings.network(
-        visit.agent, number=visit.number("pass"), limit=_level(visit)
-    )
-    return visit.data(_compact(found))
+    listings, agent = visit.runtime.listings, visit.agent
+    found = listings.network(agent, number=visit.number("pass"), limit=_level(visit))
+    pinned = listings.nodes(agent, _ARE_PINNED, cursor=None, limit=_PINNED).nodes
+    return visit.data(_compact(found, {each.id for each in pinned}))
 
 
-def _compact(found: NetworkAnswer) -> dict[str, object]:
+def _compact(found: NetworkAnswer, pinned: set[int]) -> dict[str, object]:
     return {
         "pass": found.pass_number,
         "nodes": [
@@ -62,6 +68,7 @@ def _compact(found: NetworkAnswer) -> dict[str, object]:
                 each.length,
                 each.original_length,
                 each.focus,
+                each.id in pinned,
             ]
             for each in found.nodes
         ],
@@ -108,13 +115,16 @@ def _node(visit: Visit) -> Response:
         links = [each for each in both if each.source == node_id]
     reason = None if node else next((e for e in reversed(trail) if e.event in _REMOVALS), None)
     versions = listings.history(agent, node_id, None).versions
+    gone = reason.event if reason else None
     return visit.page(
         "node_panel.html" if "hx-request" in visit.request.headers else "node.html",
         node_id=node_id,
         node=node,
         links=links or [],
         trail=trail,
-        gone=reason.event if reason else None,
+        gone=gone,
+        # Until a job has made the memory of the new text.
+        waits=gone == RemovalReason.CORRECTED and versions[-1].node_id == node_id,
         passes=listings.node_passes(agent, node_id),
         messages=listings.node_messages(agent, node_id),
         versions=versions if len(versions) > 1 else [],
@@ -134,7 +144,45 @@ _REMOVALS = frozenset(each.value for each in RemovalReason)
 def _restore(visit: Visit) -> Response:
     runtime, node_id = visit.runtime, _node_id(visit)
     network_changes.restore_memory(runtime.database, runtime.wakeups, visit.agent, node_id)
-    return visit.back_to("agents", visit.agent, "memory", "nodes", str(node_id), done="restore")
+    return _back(visit, "restore")
+
+
+def _correct(visit: Visit) -> Response:
+    return _edit(visit, "correct", text=visit.given("text") or "")
+
+
+def _pin(visit: Visit) -> Response:
+    return _edit(visit, "pin", pinned=True)
+
+
+def _unpin(visit: Visit) -> Response:
+    return _edit(visit, "unpin", pinned=False)
+
+
+def _edit(visit: Visit, done: str, **change: object) -> Response:
+    runtime = visit.runtime
+    request = visit.asked(NumberedEdit, node_id=_node_id(visit), **change)
+    edit_memories.edit(runtime.database, runtime.wakeups, visit.agent, [request])
+    return _back(visit, done)
+
+
+def _delete(visit: Visit) -> Response:
+    runtime = visit.runtime
+    edit_memories.delete(runtime.database, runtime.wakeups, visit.agent, [_node_id(visit)])
+    return _back(visit, "delete")
+
+
+def _back(visit: Visit, done: str) -> Response:
+    node_id = str(_node_id(visit))
+    return visit.back_to("agents", visit.agent, "memory", "nodes", node_id, done=done)
+
+
+def _add(visit: Visit) -> Response:
+    stated = {name: visit.given(name) for name in ("type", "worth") if visit.given(name)}
+    memory = {"text": visit.given("text") or "", "pinned": visit.given("pinned") == "1", **stated}
+    request = visit.asked(AddRequest, memories=[memory], user_id=visit.given("user_id"))
+    edit_memories.add(visit.runtime.intake, visit.agent, request, None)
+    return visit.back_to("agents", visit.agent, "memory", done="add")
 
 
 PAGES = (
@@ -143,5 +191,18 @@ PAGES = (
     ("/agents/{agent}/memory/fading", _fading, Scope.READ),
     ("/agents/{agent}/memory/nodes/{node:int}", _node, Scope.READ),
 )
-# Changes of one memory; node_panel.html has a button for each.
-ACTIONS = (("/agents/{agent}/memory/nodes/{node:int}/restore", _restore, Scope.WRITE),)
+# Changes of one memory; node_panel.html has a form for each.
+_OF_ONE = {
+    "restore": _restore,
+    "correct": _correct,
+    "pin": _pin,
+    "unpin": _unpin,
+    "delete": _delete,
+}
+ACTIONS = (
+    *(
+        (f"/agents/{{agent}}/memory/nodes/{{node:int}}/{name}", do, Scope.WRITE)
+        for name, do in _OF_ONE.items()
+    ),
+    ("/agents/{agent}/memory", _add, Scope.WRITE),
+)

@@ -17,6 +17,7 @@ from memci.api_keys import Scope, allows
 from memci.config.groups import ApiKey
 from memci.console import charts
 from memci.console.words import LANGUAGES, Words
+from memci.domain.events import EventType
 from memci.errors import InvalidInputError
 from memci.runtime import Runtime
 from memci.schemas.problems import describe_faults
@@ -37,8 +38,15 @@ AGENT_PAGES = (
     ("/documents", "nav.documents"),
     ("/usage", "nav.usage"),
 )
-# The same of pages about all agents.
-PAGES = (("/agents", "nav.agents"), ("/work", "nav.lanes"), ("/collections", "nav.collections"))
+# The same of pages about all agents, with the scope that they need.
+PAGES = (
+    ("/agents", "nav.agents", Scope.READ),
+    ("/work", "nav.lanes", Scope.READ),
+    ("/collections", "nav.collections", Scope.READ),
+    ("/keys", "nav.keys", Scope.ADMIN),
+    ("/webhooks", "nav.webhooks", Scope.ADMIN),
+    ("/audit", "nav.audit", Scope.ADMIN),
+)
 # Nothing from elsewhere, nothing inline, no frames around.
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self';"
@@ -107,6 +115,11 @@ class Visit:
         return Response(html, status, {**HEADERS, "Content-Language": self.words.language},
                         media_type="text/html; charset=utf-8")  # fmt: skip
 
+    def live(self, name: str, **values: Any) -> Response:
+        """Return a page, or its part that changes, if a script asks for it."""
+        part = "_live" if "hx-request" in self.request.headers else ""
+        return self.page(f"{name}{part}.html", **values)
+
     def data(self, value: Any) -> Response:
         """Return JSON for a script."""
         return Response(_json(value), headers=HEADERS, media_type="application/json")
@@ -143,6 +156,6 @@ def _templates() -> Environment:
     environment.filters |= {"moment": _moment, "count": "{:,}".format, "json": _json}
     environment.globals |= {
         "link": link, "charts": charts, "Scope": Scope, "AGENT_PAGES": AGENT_PAGES, "PAGES": PAGES,
-        "ROOT": ROOT, "LANGUAGES": LANGUAGES, "THEMES": THEMES,
+        "ROOT": ROOT, "EVENT_TYPES": tuple(EventType), "LANGUAGES": LANGUAGES, "THEMES": THEMES,
     }  # fmt: skip
     return environment

@@ -24,17 +24,12 @@ def _lanes(visit: Visit) -> Response:
     listed = visit.runtime.listings.agents(
         pattern=visit.request.state.agents, cursor=visit.given("cursor"), limit=_ROWS, busy=True
     )
-    return visit.page(
-        _part(visit, "lanes"),
+    return visit.live(
+        "lanes",
         gauges=_gauges(visit),
         listed=listed,
         flower=f"http://{visit.request.url.hostname}:{settings.flower_port}",
     )
-
-
-def _part(visit: Visit, name: str) -> str:
-    """Return the template of the page, or of the part that changes, if a script asks for it."""
-    return f"{name}_live.html" if "hx-request" in visit.request.headers else f"{name}.html"
 
 
 def _gauges(visit: Visit) -> Mapping[str, float]:
@@ -61,8 +56,8 @@ def _work(visit: Visit) -> Response:
     def in_state(state: JobState) -> list[object]:
         return [*listings.jobs(agent, state=state, cursor=None, limit=_ROWS).jobs]
 
-    return visit.page(
-        _part(visit, "work"),
+    return visit.live(
+        "work",
         about=listings.agent(agent),
         queued=in_state(JobState.QUEUED),
         dead=in_state(JobState.DEAD),
@@ -72,7 +67,7 @@ def _work(visit: Visit) -> Response:
 
 
 def _job(visit: Visit) -> Response:
-    job = visit.runtime.listings.job(visit.agent, visit.request.path_params["job"])
+    job = visit.runtime.listings.job(visit.agent, visit.request.path_params["job_id"])
     return visit.page("job.html", job=job)
 
 
@@ -115,7 +110,7 @@ def _compress(visit: Visit) -> Response:
 
 
 def _job_of(visit: Visit) -> UUID:
-    job: UUID = visit.request.path_params["job"]
+    job: UUID = visit.request.path_params["job_id"]
     return job
 
 
@@ -127,12 +122,12 @@ PAGES = (
     ("/work", _lanes, Scope.READ),
     ("/workers", _workers, Scope.READ),
     ("/agents/{agent}/work", _work, Scope.READ),
-    ("/agents/{agent}/jobs/{job:uuid}", _job, Scope.READ),
+    ("/agents/{agent}/jobs/{job_id:uuid}", _job, Scope.READ),
 )
 ACTIONS = (
-    ("/agents/{agent}/jobs/{job:uuid}/replay", _replay, Scope.ADMIN),
-    ("/agents/{agent}/jobs/{job:uuid}/discard", _discard, Scope.ADMIN),
-    ("/agents/{agent}/jobs/{job:uuid}/cancel", _cancel, Scope.ADMIN),
+    ("/agents/{agent}/jobs/{job_id:uuid}/replay", _replay, Scope.ADMIN),
+    ("/agents/{agent}/jobs/{job_id:uuid}/discard", _discard, Scope.ADMIN),
+    ("/agents/{agent}/jobs/{job_id:uuid}/cancel", _cancel, Scope.ADMIN),
     ("/agents/{agent}/pause", _pause, Scope.ADMIN),
     ("/agents/{agent}/resume", _resume, Scope.ADMIN),
     ("/agents/{agent}/compress", _compress, Scope.WRITE),

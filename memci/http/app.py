@@ -22,6 +22,7 @@ from memci.http.event_stream import EventStreams
 from memci.http.key_cache import KeyCache
 from memci.http.protocol import BoundedProtocol
 from memci.http.proxy.routes import WITHOUT_PROVIDER, Proxy
+from memci.http.request import audit_entry
 from memci.http.routers import (
     agents,
     audit,
@@ -79,7 +80,7 @@ def create_app(runtime: Runtime) -> FastAPI:
     if runtime.settings.console:
         from memci.console.app import Console  # noqa: PLC0415 - only if it is on
 
-        app.router.routes.extend(Console(runtime, app.state.gate).routes())
+        app.router.routes.extend(Console(runtime, app.state.gate, audit_entry).routes())
     documentation.install(app)
     return app
 

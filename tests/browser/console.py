@@ -277,6 +277,30 @@ def test_restore_a_forgotten_memory(page: Page, stack: Stack) -> None:
     wait_until(restored, "it is restored", timeout_s=60)
 
 
+def test_correct_a_memory_in_the_graph(page: Page, stack: Stack) -> None:
+    nodes = stack.api.get("/v1/agents/mira/nodes?kind=memory").json()["nodes"]
+    node = nodes[-1]["id"]
+    open_memory(page, stack, "mira", node=node)
+    panel = page.locator("#node")
+    panel.get_by_role("button", name="Pin", exact=True).click()
+    expect(panel.get_by_role("status")).to_contain_text("does not fade")
+    assert stack.api.get(f"/v1/agents/mira/nodes/{node}").json()["pinned"]
+    panel.get_by_text("Correct", exact=True).first.click()
+    panel.get_by_label("What holds instead").fill("Biscuit must not get grapes.")
+    panel.get_by_role("button", name="Correct").click()
+    expect(panel.get_by_role("link", name="#").first).to_be_visible()
+    # The panel shows the new version when its job is done.
+    expect(panel.locator(".chip", has_text="current")).to_be_visible(timeout=60_000)
+    found = stack.api.get("/v1/agents/mira/nodes", params={"text": "grapes"}).json()["nodes"]
+    assert [each["content"] for each in found] == ["Biscuit must not get grapes."]
+    page.get_by_text("Add a memory").first.click()
+    page.get_by_label("One fact").fill("Biscuit likes pears.")
+    page.get_by_role("button", name="Add a memory").click()
+    expect(page.get_by_role("status").first).to_contain_text("stored")
+    # The list beside the graph has it without being loaded again.
+    expect(page.locator("#nodes", has_text="pears")).to_be_visible(timeout=60_000)
+
+
 def test_ask_for_two_contexts(page: Page, stack: Stack) -> None:
     page.goto(f"{stack.url}/console/agents/mira/context")
     page.get_by_label("Question").fill("Which treats must Biscuit not get?")
@@ -386,6 +410,7 @@ def paths(stack: Stack, agent: str) -> dict[str, str]:
     job = stack.api.get(f"/v1/agents/{agent}/jobs").json()["jobs"][0]["id"]
     of = f"/agents/{agent}"
     return {
+        "keys": "/keys", "webhooks": "/webhooks", "audit": "/audit",
         "agents": "/agents", "lanes": "/work", "collections": "/collections", "agent": of,
         "memory": f"{of}/memory", "node": f"{of}/memory/nodes/{nodes[-1]['id']}",
         "context": f"{of}/context?query=Biscuit&compare=1&budget_b=300", "window": f"{of}/window",

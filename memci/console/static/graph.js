@@ -31,8 +31,8 @@
   }
 
   function read(data) {
-    const nodes = new Map(data.nodes.map(([id, entity, name, importance, length, whole, focus]) =>
-      [id, { id, entity, name, importance, left: entity ? 1 : Math.min(1, length / Math.max(1, whole)), focus }]));
+    const nodes = new Map(data.nodes.map(([id, entity, name, importance, length, whole, focus, pinned]) =>
+      [id, { id, entity, name, importance, left: entity ? 1 : Math.min(1, length / Math.max(1, whole)), focus, pinned }]));
     const links = data.links.map(([source, target, strength, dangling]) => ({ source, target, strength, dangling }));
     return { pass: data.pass, nodes, links, leftOut: data.left_out };
   }
@@ -121,6 +121,7 @@
       ...steps.map((at) => ({ selector: `.w${at}`, style: { opacity: 0.08 + 0.6 * (at / LEVELS), width: 0.6 + 1.4 * at / LEVELS } })),
       { selector: ".cut", style: { "line-style": "dashed", "line-color": colour("focus") } },
       { selector: ".named", style: { label: "data(name)", color: ink, "font-size": 11, "text-margin-y": -3, "text-max-width": 140, "text-wrap": "ellipsis", "font-family": getComputedStyle(document.body).fontFamily } },
+      { selector: ".pinned", style: { "border-width": 2, "border-color": ink } },
       { selector: ".dim", style: { opacity: 0.06 } },
       { selector: ".chosen", style: { label: "data(name)", color: ink, "font-size": 11, "text-max-width": 200, "text-wrap": "ellipsis", "border-width": 3, "border-color": ink, "z-index": 9 } },
     ];
@@ -148,7 +149,7 @@
       for (const node of network.nodes.values()) {
         const place = places.get(node.id);
         place.born = Math.min(place.born ?? Infinity, pass);
-        const kind = node.focus ? " focus" : "";
+        const kind = (node.focus ? " focus" : "") + (node.pinned ? " pinned" : "");
         const classes = `${node.entity ? "entity" : "memory"}${kind} s${size(node.importance)} o${level(node.left)}${named.has(node.id) ? " named" : ""}`;
         put(`n${node.id}`, "nodes", { node: node.id, name: node.name }, classes, { x: place.x, y: place.y });
       }
@@ -272,6 +273,13 @@
     for (let ahead = 1; ahead <= AHEAD && index + ahead <= passes.length; ahead++) frame(at(index + ahead));
   }
 
+  // Draws the present network again, unless another one is looked at.
+  async function refresh() {
+    if (playing || by("pass").valueAsNumber < passes.length) return;
+    frames.delete("now");
+    await show(passes.length);
+  }
+
   async function play() {
     playing = !playing;
     by("play").textContent = playing ? words.pause : words.play;
@@ -335,6 +343,8 @@
     by("play").addEventListener("click", play);
     by("all").addEventListener("click", showAll);
     by("find").addEventListener("input", list);
+    document.body.addEventListener("update", (event) => { if (event.detail.happened) refresh(); });
+    document.body.addEventListener("htmx:afterRequest", (event) => { if (event.detail.requestConfig.verb === "post") refresh(); });
     if (words.selected) choose(Number(words.selected), true);
     const asked = passes.indexOf(Number(words.pass));
     if (words.pass && asked >= 0) { by("pass").value = asked; show(asked); }

@@ -14,20 +14,23 @@ import pytest
 from cryptography.fernet import Fernet
 from pydantic import SecretStr
 
-from memci.api_keys import new_key
+from memci.api_keys import Scope, new_key
+from memci.commands import edit_memories
 from memci.console import app
 from memci.console.sessions import COOKIE, SESSION_S, Sessions
 from memci.domain.job import JobState
+from memci.webhooks.manage import Webhooks
 from tests.integration.http.conftest import Serve
 from tests.integration.http.serving import Served
 from tests.support.large_agents import fill
+from tests.support.receiver import receiver
 
 AGENT = "team-1"
 KEYS = {
     scope: new_key(scope, agents="team-*", scope=scope)  # type: ignore[arg-type]
     for scope in ("read", "write", "admin")
 }
-PATHS = [path for path, _, _ in app._PAGES]
+PATHS = [path for path, _, _ in app._PAGES if path != "/events"]
 JOB = uuid4()
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>javascript:alert(3)\u202e{{7*7}}"
 
@@ -45,9 +48,13 @@ VALUES (%(agent)s, %(job)s, 'memci.memory.create', '{}', 'http', 'dead', %(text)
 
 def at(path: str) -> str:
     """Return the address of a page, of this module's agent."""
-    path = (
-        path.replace("{agent}", AGENT).replace("{node:int}", "201").replace("{job:uuid}", f"{JOB}")
-    )
+    for field, value in (
+        ("agent", AGENT),
+        ("node:int", "201"),
+        ("job_id:uuid", str(JOB)),
+        ("webhook_id:uuid", str(JOB)),
+    ):
+        path = path.replace(f"{{{field}}}", value)
     return f"/console{path}"
 
 
@@ -187,7 +194,7 @@ def test_forms_need_the_token_of_their_session(browser: httpx.Client, server: Se
     _fill(server)
     before_login = token(browser)
     log_in(browser, "admin")
-    here = at("/agents/{agent}/jobs/{job:uuid}/discard")
+    here = at("/agents/{agent}/jobs/{job_id:uuid}/discard")
     good = token(browser, at("/agents/{agent}/work"))
     attempts: list[tuple[dict[str, str], dict[str, str]]] = [
         ({}, {}),
@@ -325,3 +332,207 @@ def test_static_files_are_served_with_the_policy(open_server: Served) -> None:
     assert "default-src 'none'" in answer.headers["content-security-policy"]
     for path in ("..%2f..%2fapp.py", "../app.py", "vendor/", "nothing.js"):
         assert httpx.get(f"{open_server.url}/console/static/{path}").status_code in {404, 422}
+
+
+def _memory(server: Served, agent: str = AGENT) -> str:
+    """Make an agent whose memory 201 tells of its first two messages; return its page."""
+    fill(server.runtime.database, agent, messages=60, nodes=20, dimension=8)
+    with server.runtime.database.agent_transaction(agent) as connection:
+        connection.exec_driver_sql(
+            "INSERT INTO trail (agent_id, node_id, event, pass_number, details)"
+            " SELECT %s, id, 'created', 0, '{\"messages\": [1, 2]}'"
+            " FROM generate_series(201, 202) id",
+            (agent,),
+        )
+    return at("/agents/{agent}/memory/nodes/{node:int}")
+
+
+def test_a_memory_is_corrected_pinned_and_deleted(browser: httpx.Client, server: Served) -> None:
+    here, listings = _memory(server), server.runtime.listings
+    log_in(browser, "write")
+    given = token(browser, here)
+
+    def do(action: str, **fields: str) -> str:
+        answer = browser.post(f"{here}/{action}", data={"csrf": given, **fields})
+        assert answer.headers["location"] == f"{here}?done={action}"
+        return browser.get(answer.headers["location"]).text
+
+    assert "does not fade" in do("pin")
+    assert listings.node(AGENT, 201).pinned
+    graph = browser.get(at("/agents/{agent}/memory/network")).json()["nodes"]
+    assert [each[0] for each in graph if each[-1]] == [201]
+    assert "fades like others" in do("unpin")
+    assert not listings.node(AGENT, 201).pinned
+    shown = do("correct", text=f"Biscuit must not get {HOSTILE}")
+    assert 'hx-trigger="every 2s"' in shown  # until a worker has made the memory of the new text
+    assert "set by a person" in shown
+    assert "由人设定" in browser.get(here, headers={"Accept-Language": "zh"}).text
+    assert server.messages(AGENT)[-1] == f"Biscuit must not get {HOSTILE}"
+    assert browser.post(f"{here}/correct", data={"csrf": given, "text": "b"}).status_code == 409
+    other = here.replace("201", "202")
+    assert browser.post(f"{other}/correct", data={"csrf": given, "text": " "}).status_code == 422
+    assert browser.post(f"{other}/delete", data={"csrf": given}).status_code == 303
+    for language, word in (("en", "deleted"), ("zh", "已删除")):
+        shown = browser.get(other, headers={"Accept-Language": language}).text
+        assert f'<span class="chip bad">{word}</span>' in shown
+        assert "/correct" not in shown
+
+
+def test_a_memory_is_added_and_a_script_gets_the_panel(
+    browser: httpx.Client, server: Served
+) -> None:
+    here = _memory(server)
+    log_in(browser, "write")
+    memory = at("/agents/{agent}/memory")
+    fields = {"csrf": token(browser, memory), "text": HOSTILE, "user_id": "ann", "pinned": "1"}
+    answer = browser.post(memory, data={**fields, "type": "semantic"})
+    assert answer.headers["location"] == f"{memory}?done=add"
+    listed = server.runtime.listings.messages(AGENT, session_id=None, cursor=None, limit=500)
+    (note,) = [each for each in listed.messages if each.content == HOSTILE]
+    assert note.user_id == "ann"
+    assert browser.post(memory, data={**fields, "type": "rumour"}).status_code == 422
+    for path, status in (("pin", 200), ("restore", 409)):
+        answer = browser.post(f"{here}/{path}", data=fields, headers={"HX-Request": "true"},
+                              follow_redirects=True)  # fmt: skip
+        assert answer.status_code == status
+        assert "<html" not in answer.text
+        assert 'role="status"' in answer.text or 'role="alert"' in answer.text
+
+
+def test_what_an_administrator_does_is_in_the_audit_log(
+    browser: httpx.Client, server: Served
+) -> None:
+    _fill(server)
+    log_in(browser, "admin")
+    fields = {"csrf": token(browser, "/console/agents")}
+    for status in (303, 409):
+        action = browser.post(at("/agents/{agent}/jobs/{job_id:uuid}/discard"), data=fields)
+        assert action.status_code == status
+    log = server.runtime.listings.audit(pattern="*", agent_id=AGENT, cursor=None, limit=5)
+    told = [(e.action, e.key_name, e.subject, e.status) for e in reversed(log.records)]
+    assert told == [("discard", "admin", str(JOB), status) for status in (200, 409)]
+
+
+def test_actions_of_administration_have_the_names_of_the_api(open_server: Served) -> None:
+    paths = httpx.get(f"{open_server.url}/openapi.json").json()["paths"].values()
+    known = {operation["operationId"] for path in paths for operation in path.values()}
+    named = {do.__name__.lstrip("_") for _, do, scope in app._ACTIONS if scope is Scope.ADMIN}
+    assert named - known == set()
+
+
+def test_a_key_is_made_rotated_and_revoked(browser: httpx.Client, server: Served) -> None:
+    log_in(browser, "admin")
+    fields = {"csrf": token(browser, "/console/keys"), "agents": "team-*", "scope": "write"}
+    wide = browser.post("/console/keys", data={**fields, "name": "wide", "agents": "*"})
+    hostile = browser.post("/console/keys", data={**fields, "name": HOSTILE})
+    assert (wide.status_code, hostile.status_code) == (403, 422)
+    assert "<script>alert" not in hostile.text
+    limits = {"limit.messages_per_day": "40", "limit.requests_per_minute": "0"}
+    made = browser.post(
+        "/console/keys", data={**fields, **limits, "name": "bot", "expires_at": "2999-01-01"}
+    )
+    first = _secret(made)
+    assert first not in browser.get("/console/keys").text
+    (key,) = [each for each in server.runtime.keys.list() if each.name == "bot"]
+    assert (key.scope, key.agents, key.limits.messages_per_day) == ("write", "team-*", 40)
+    second = _secret(browser.post("/console/keys/bot/rotate", data={**fields, "grace_s": "0"}))
+    assert _status(server, first) == 401
+    assert _status(server, second) == 200
+    answer = browser.post("/console/keys/bot/revoke", data=fields)
+    assert answer.headers["location"] == "/console/keys?done=revoke_key"
+    assert _status(server, second) == 401
+    assert browser.post("/console/keys/read/revoke", data=fields).status_code == 409
+    for language, words in (("en", "revoked</span>"), ("zh", "已吊销</span>")):
+        shown = browser.get("/console/keys", headers={"Accept-Language": language}).text
+        assert words in shown
+        assert "no limit" in shown or "无限制" in shown
+    log = server.runtime.listings.audit(pattern="*", agent_id=None, cursor=None, limit=9).records
+    assert [(each.action, each.subject, each.status) for each in log if each.subject == "bot"] == [
+        ("revoke_key", "bot", 200),
+        ("rotate_key", "bot", 200),
+        ("new_key", "bot", 200),
+    ]
+
+
+def _secret(answer: httpx.Response) -> str:
+    """Return what a page shows once."""
+    assert answer.headers["cache-control"] == "no-store"
+    return re.findall(r'<code class="secret">([^<]+)</code>', answer.text)[0]
+
+
+def _status(server: Served, key: str) -> int:
+    headers = {"Authorization": f"Bearer {key}"}
+    return httpx.get(f"{server.url}/v1/agents", headers=headers).status_code
+
+
+def test_the_audit_log_is_shown(open_server: Served) -> None:
+    with httpx.Client(base_url=open_server.url, timeout=20) as client:
+        client.post(f"/v1/agents/{AGENT}/pause", headers={"X-Request-Id": "mine"})
+        client.post("/v1/agents/rival/pause")
+        for language, word in (("en", "done"), ("zh", "完成")):
+            shown = client.get("/console/audit", headers={"Accept-Language": language}).text
+            assert "<code>pause</code>" in shown
+            assert ">mine</code>" in shown
+            assert f'<span class="chip good">{word}</span>' in shown
+        found = client.get("/console/audit", params={"agent_id": "nobody"}).text
+        assert "<code>pause</code>" not in found
+
+
+def test_a_webhook_is_added_tested_and_removed(serve: Serve, keys: tuple[object, ...]) -> None:
+    server = serve(api_keys=keys, webhooks_allow_private=True)
+    with (
+        receiver() as target,
+        httpx.Client(base_url=server.url, timeout=20) as browser,
+    ):
+        log_in(browser, "admin")
+        fields = {"csrf": token(browser, "/console/webhooks")}
+        new = {"url": f"{target.url}?q=<script>alert(1)</script>", "agents": "team-*"}
+        wide = browser.post("/console/webhooks", data={**fields, **new, "agents": "*"})
+        assert wide.status_code == 403
+        for url in ("javascript:alert(1)", "http://user:secret@host/", HOSTILE):
+            refused = browser.post("/console/webhooks", data={**fields, **new, "url": url})
+            assert refused.status_code == 422
+            assert "<script>alert" not in refused.text
+        added = browser.post(
+            "/console/webhooks", data={**fields, **new, "type:memory.created": "1"}
+        )
+        secret = _secret(added)
+        assert secret not in browser.get("/console/webhooks").text
+        (webhook,) = Webhooks(server.runtime.courier, "*").all().webhooks
+        assert webhook.types == ["memory.created"]
+        here = f"/console/webhooks/{webhook.id}"
+        tested = browser.post(f"{here}/test", data=fields, headers={"Accept-Language": "zh"})
+        assert "测试事件已送达" in tested.text
+        assert [each["type"] for each in target.events(secret)] == ["webhook.test"]
+        target.answer = lambda _number: 500
+        assert "has not arrived" in browser.post(f"{here}/test", data=fields).text
+        browser.post(f"{here}/change", data={**fields, "enabled": "0"})
+        assert ">disabled</span>" in browser.get("/console/webhooks").text
+        browser.post(f"{here}/change", data={**fields, "enabled": "1"})
+        assert browser.post(f"{here}/replay", data={**fields, "after": "x"}).status_code == 422
+        browser.post(f"{here}/replay", data={**fields, "after": ""})
+        webhook = Webhooks(server.runtime.courier, "*").get(webhook.id)
+        assert (webhook.enabled, webhook.position) == (True, "0.0")
+        assert _secret(browser.post(f"{here}/rotate", data=fields)) != secret
+        browser.post(f"{here}/remove", data=fields)
+        assert Webhooks(server.runtime.courier, "*").all().webhooks == []
+        assert browser.post(f"{here}/test", data=fields).status_code == 404
+
+
+def test_events_are_streamed_to_a_session(serve: Serve, keys: tuple[object, ...]) -> None:
+    server = serve(api_keys=keys, http_max_streams=1)
+    _memory(server, "rival")
+    here = _memory(server)
+    with httpx.Client(base_url=server.url, timeout=20) as browser:
+        assert browser.get("/console/events").status_code == 303
+        log_in(browser, "write")
+        fields = {"csrf": token(browser, here)}
+        with browser.stream("GET", "/console/events") as stream:
+            lines = stream.iter_lines()
+            assert next(lines) == ":"  # it has begun
+            assert browser.get("/console/events").status_code == 429
+            runtime = server.runtime
+            edit_memories.delete(runtime.database, runtime.wakeups, "rival", [201])
+            assert browser.post(f"{here}/delete", data=fields).status_code == 303
+            assert next(each for each in lines if "event" in each) == "event: memory.deleted"
+            assert AGENT in next(lines)
