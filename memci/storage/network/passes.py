@@ -242,10 +242,10 @@ def next_batch(
 
 
 def is_edited(connection: Connection, agent_id: str, batch: Batch) -> bool:
-    """Return True if a node of the batch was removed, pinned or unpinned since it was read."""
+    """Return True if a node of the batch was pinned or unpinned since it was read."""
     read = {node.id: node.pinned for node in batch.nodes}
     rows = connection.exec_driver_sql(_PINNED, (agent_id, list(read))).all()
-    return read != {row.id: row.pinned for row in rows}
+    return any(read[row.id] != row.pinned for row in rows)
 
 
 def count_attempts(

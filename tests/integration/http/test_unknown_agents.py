@@ -35,6 +35,9 @@ BODIES: dict[str, Any] = {
     "pins": {"text": "tea"},
     "plan": {"steps": ["Boil water"]},
     "pin": {"text": "tea"},
+    "POST nodes": {"memories": "tea"},
+    "PATCH nodes": {"memories": [{"node_id": 1, "pinned": True}]},
+    "PATCH 1": {"pinned": True},
 }
 BODIES = {
     tool.name: {
@@ -64,6 +67,7 @@ FRAMEWORK_READS: dict[str, dict[str, Any]] = {
 # Requests that may come before the first message, or store it.
 CREATE = {
     "POST /v1/agents/{agent}/messages",
+    "POST /v1/agents/{agent}/nodes",
     "PUT /v1/agents/{agent}/settings",
     "POST /v1/agents/{agent}/import",
     "POST /v1/agents/{agent}/documents",
@@ -115,6 +119,10 @@ sessions summaries --agent {agent}
 sessions handover --agent {agent}
 pages plan --agent {agent}
 memory consolidate --agent {agent}
+memory correct 1 Tea --agent {agent}
+memory pin 1 --agent {agent}
+memory unpin 1 --agent {agent}
+memory delete 1 --agent {agent}
 memory compress --agent {agent}
 memory restore 1 --agent {agent}
 memory rebuild --agent {agent}
@@ -134,7 +142,7 @@ agents export --agent {agent} -o {folder}/x.zip
 """
 # Commands that concern no single agent, or create one.
 OTHERS = {
-    "up", "demo", "sample", "doctor", "remember", "tools", "mcp", "agents list", "agents import",
+    "up", "demo", "sample", "doctor", "remember", "memory add", "tools", "mcp", "agents list", "agents import",
     "documents index", "documents collections", "settings show", "settings env",
     "settings compare", "audit", *(f"keys {each}" for each in ("list", "new", "rotate", "revoke")),
     *(
@@ -175,9 +183,10 @@ def erased(server: Served) -> str:
 
 def ask(server: Served, operation: str, agent: str) -> httpx.Response:
     method, path = operation.format(agent=agent, **PATH_VALUES).split()
-    body = BODIES.get(path.rsplit("/", 1)[1]) if method == "POST" else None
-    if operation == "DELETE /v1/agents/{agent}/documents":
-        path += "?prefix=docs/"
+    name = path.rsplit("/", 1)[1]
+    body = BODIES.get(f"{method} {name}", BODIES.get(name) if method == "POST" else None)
+    if method == "DELETE":
+        path += {"documents": "?prefix=docs/", "nodes": "?id=1"}.get(name, "")
     return httpx.request(method, server.url + path, json=body, timeout=20)
 
 
