@@ -302,8 +302,12 @@ def test_correct_a_memory_in_the_graph(page: Page, stack: Stack) -> None:
     page.get_by_label("One fact").fill("Biscuit likes pears.")
     page.get_by_role("button", name="Add a memory").click()
     expect(page.get_by_role("status").first).to_contain_text("stored")
+    added = wait_until(
+        lambda: stack.api.get("/v1/agents/mira/nodes?text=pears").json()["nodes"], "it is made"
+    )
     # The list beside the graph has it without being loaded again.
-    expect(page.locator("#nodes", has_text="pears")).to_be_visible(timeout=60_000)
+    item = page.locator(f'#nodes a[href$="/{added[0]["id"]}"]')
+    expect(item).to_be_visible(timeout=30_000)
 
 
 def test_ask_for_two_contexts(page: Page, stack: Stack) -> None:
