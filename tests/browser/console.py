@@ -120,6 +120,11 @@ def _tell(stack: Stack) -> None:
             timeout_s=120,
         )  # type: ignore[misc]
     wait_until(lambda: _dead(api), "a dead letter", timeout_s=60)
+    key = {"name": "bot", "agents": "mira,team-*", "scope": "write"}
+    assert api.post("/v1/keys", json={**key, "limits": {"messages_per_day": 40}}).is_success
+    # A name that leads nowhere: the attempts fail.
+    hook = {"url": "https://hooks.invalid/?q=<script>", "types": ["memory.created", "job.dead"]}
+    assert api.post("/v1/webhooks", json=hook).is_success
     agent, messages, memories = LARGE
     fill(stack.runtime.database, agent, messages=messages, nodes=memories, dimension=8)
     _fade(stack.runtime, agent)
@@ -297,8 +302,12 @@ def test_correct_a_memory_in_the_graph(page: Page, stack: Stack) -> None:
     page.get_by_label("One fact").fill("Biscuit likes pears.")
     page.get_by_role("button", name="Add a memory").click()
     expect(page.get_by_role("status").first).to_contain_text("stored")
+    added = wait_until(
+        lambda: stack.api.get("/v1/agents/mira/nodes?text=pears").json()["nodes"], "it is made"
+    )
     # The list beside the graph has it without being loaded again.
-    expect(page.locator("#nodes", has_text="pears")).to_be_visible(timeout=60_000)
+    item = page.locator(f'#nodes a[href$="/{added[0]["id"]}"]')
+    expect(item).to_be_visible(timeout=30_000)
 
 
 def test_ask_for_two_contexts(page: Page, stack: Stack) -> None:
@@ -366,7 +375,7 @@ def test_replay_and_discard_dead_jobs(page: Page, stack: Stack) -> None:
 
     wait_until(again, "the replayed job is done", timeout_s=60)
     # The page shows it without being loaded again.
-    expect(page.get_by_role("row", name="Index messages")).to_have_count(0)
+    expect(page.get_by_role("row", name="Index messages")).to_have_count(0, timeout=15_000)
     page.get_by_role("button", name="Discard").click()
     expect(page.get_by_text("No job is dead.")).to_be_visible()
     state = stack.api.get(f"/v1/agents/mira/jobs/{unreadable['id']}").json()["state"]

@@ -3,7 +3,7 @@
 "use strict";
 (() => {
   const { events, types } = document.currentScript.dataset;
-  const EACH_MS = 2000, RARELY = 5, TOGETHER_MS = 500; // with a stream only each fifth interval counts
+  const EACH_MS = 2000, RARELY = 2, TOGETHER_MS = 500; // with a stream each second interval counts
   const IN_USE = "[hx-trigger] :is(details[open], button:focus-visible, a:focus-visible)";
   let stream, waiting, happened = false, interval = 0;
 
