@@ -22,7 +22,7 @@ from memci.domain.job import JobState
 from memci.webhooks.manage import Webhooks
 from tests.integration.http.conftest import Serve
 from tests.integration.http.serving import Served
-from tests.support.large_agents import fill
+from tests.support.large_agents import fill, fill_with_origin
 from tests.support.receiver import receiver
 
 AGENT = "team-1"
@@ -336,14 +336,7 @@ def test_static_files_are_served_with_the_policy(open_server: Served) -> None:
 
 def _memory(server: Served, agent: str = AGENT) -> str:
     """Make an agent whose memory 201 tells of its first two messages; return its page."""
-    fill(server.runtime.database, agent, messages=60, nodes=20, dimension=8)
-    with server.runtime.database.agent_transaction(agent) as connection:
-        connection.exec_driver_sql(
-            "INSERT INTO trail (agent_id, node_id, event, pass_number, details)"
-            " SELECT %s, id, 'created', 0, '{\"messages\": [1, 2]}'"
-            " FROM generate_series(201, 202) id",
-            (agent,),
-        )
+    fill_with_origin(server.runtime.database, agent)
     return at("/agents/{agent}/memory/nodes/{node:int}")
 
 

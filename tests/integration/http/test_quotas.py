@@ -15,6 +15,7 @@ from memci.config.groups import ApiKey, KeyLimits
 from memci.errors import QuotaError
 from tests.integration.http.conftest import Serve
 from tests.integration.http.serving import Served
+from tests.support.large_agents import ORIGIN_NODE, fill_with_origin
 
 KEY, ENTRY = new_key("app", agents="t-*", scope="admin")
 
@@ -132,6 +133,23 @@ def test_agents_are_counted_until_they_are_erased(serve: Serve) -> None:
         memci.agent(made[0]).erase_agent()
     assert send(urls[1], "t-new", "x").status_code == 202
     assert send(urls[1], "t-newer", "x").status_code == 429
+
+
+def test_added_and_corrected_memories_are_messages(serve: Serve) -> None:
+    server = serve(api_keys=limited(messages_per_day=2))
+    fill_with_origin(server.runtime.database, "t-1")
+    with Memci(server.url, api_key=KEY) as memci:
+        agent = memci.agent("t-1")
+        agent.add_memory("A fact.")
+        agent.pin_memory(ORIGIN_NODE)
+        agent.correct_memory(ORIGIN_NODE, "Another fact.")
+        assert memci.keys().keys[0].messages_today == 2
+        for refused in (
+            lambda: agent.add_memory("One more."),
+            lambda: agent.correct_memory(ORIGIN_NODE + 1, "One more."),
+        ):
+            with pytest.raises(QuotaError):
+                refused()
 
 
 def test_defaults_hold_for_keys_without_limits_of_their_own(serve: Serve) -> None:
