@@ -150,6 +150,7 @@ def test_added_and_corrected_memories_are_messages(serve: Serve) -> None:
         ):
             with pytest.raises(QuotaError):
                 refused()
+        agent.call_tool("forget", {"memory": ORIGIN_NODE + 1})  # it stores nothing
 
 
 def test_defaults_hold_for_keys_without_limits_of_their_own(serve: Serve) -> None:
