@@ -94,6 +94,11 @@ def test_stored_bytes_are_of_all_agents_of_the_key_and_come_back_with_an_erasure
             memci.agent("t-1").add_document("a.md", "x" * 21)
         memci.agent("t-1").add_document("a.md", "x" * 15)
         assert stored_bytes(server, "t-1") == 55
+        assert memci.agent("t-1").add_document("a.md", "x" * 15).unchanged
+        with pytest.raises(QuotaError):
+            memci.agent("t-1").add_document("a.md", "y" * 21)
+        memci.agent("t-1").add_document("a.md", "y" * 20)
+        assert stored_bytes(server, "t-1") == 60
         memci.agent("t-1").add_document("a.md", "x" * 5)
         assert stored_bytes(server, "t-1") == 45
         memci.agent("t-2").erase_agent()
