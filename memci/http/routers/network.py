@@ -27,6 +27,7 @@ from memci.schemas.base import ForeignId, Instant, Until
 from memci.schemas.base import Query as TextQuery
 from memci.schemas.network import FadingAnswer, NetworkAnswer, PassList
 from memci.schemas.sessions import ConsolidateAnswer, HistoryAnswer, SessionEndAnswer, SessionList
+from memci.telemetry.metrics import HttpMetrics
 
 routes = Routes("network")
 
@@ -66,7 +67,7 @@ def add_memories(
 
     Search finds the texts at once. They are pinned, so they do not fade.
     """
-    return edit_memories.add(
+    answer = edit_memories.add(
         call.runtime.intake,
         agent,
         body,
@@ -74,6 +75,9 @@ def add_memories(
         redact=call.runtime.settings.memory.redact,
         paying=call.state.charge,
     )
+    metrics: HttpMetrics = call.app.state.metrics
+    metrics.count_redacted(answer.redacted)
+    return answer
 
 
 @routes.write.patch("/agents/{agent}/nodes", responses=CONFLICT)

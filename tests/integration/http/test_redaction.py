@@ -173,6 +173,7 @@ def test_added_and_corrected_memories_and_focus_points_are_redacted(serve: Serve
     with Memci(server.url) as memci:
         agent = memci.agent("ada")
         assert agent.add_memory(TEXT).redacted == {"email": 1, "phone": 1}
+        assert 'memci_redacted_total{kind="email"} 1.0' in httpx.get(f"{server.url}/metrics").text
         agent.correct_memory(ORIGIN_NODE, TEXT)
         agent.mention(EMAIL)
     check_hidden(server)
