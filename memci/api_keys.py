@@ -54,9 +54,14 @@ class KeyRing:
         """
         kind, _, given = (authorization or "").partition(" ")
         key = self._by_hash.get(_hash(given.strip()))
-        if kind.lower() != "bearer" or key is None or (key.expires_at and key.expires_at <= now):
+        if kind.lower() != "bearer" or key is None or not self.holds(key, now):
             raise UnauthorizedError
         return key
+
+    def holds(self, key: ApiKey, now: datetime) -> bool:
+        """Return True if there is this key, unchanged, and it has not expired."""
+        is_known = self._by_hash.get(key.hash) == key
+        return is_known and (key.expires_at is None or now < key.expires_at)
 
 
 def allows(key: ApiKey | None, needed: Scope) -> bool:

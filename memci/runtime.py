@@ -207,7 +207,7 @@ class Runtime:
     @_Part
     def keys(self) -> Keys:
         """Manages API keys."""
-        return Keys(self.database, self.settings.api_keys)
+        return Keys(self.database, self.settings.api_keys, self.settings.key_limits)
 
     @_Part
     def defaults(self) -> Defaults:

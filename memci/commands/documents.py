@@ -53,13 +53,15 @@ def add(
     content until the new one has been read.
     """
     with database.agent_transaction(owner) as connection:
-        charge(connection, paying, owner, size=len(new.body))
+        charge(connection, paying, owner)  # before the lane is locked, which may create the agent
         woken, _ = lock_lane(connection, owner)
         current = find_document(connection, owner, new.name)
         failed = current is not None and current.state is DocumentState.FAILED
         if current is not None and current.digest == new.digest and not failed:
             unlock_lane(connection, owner, woken=woken)
             return DocumentAnswer(**dict(current), unchanged=True)
+        replaced = current.bytes if current else 0
+        charge(connection, paying, owner, size=len(new.body) - replaced)
         job_id = uuid4()
         document_id = keep_document(connection, owner, new, current.id if current else None, job_id)
         payload = {"document": document_id}

@@ -19,6 +19,7 @@ from memci.queue.intake import Append, Intake, append_in, message_id_at
 from memci.queue.mailbox import lock_agent
 from memci.queue.summary_requests import request_summaries
 from memci.schemas.memories import AddAnswer, AddRequest, DeleteAnswer, EditAnswer, NumberedEdit
+from memci.storage.key_usage import Charge, charge
 from memci.storage.network import edits
 from memci.storage.network import node_history as history
 from memci.storage.network.network_editions import log_event
@@ -30,10 +31,19 @@ from memci.storage.session import Connection, Database
 from memci.storage.summaries import drop_summaries, losing_summaries
 
 
-def add(intake: Intake, agent_id: str, request: AddRequest, key: str | None) -> AddAnswer:
+def add(
+    intake: Intake,
+    agent_id: str,
+    request: AddRequest,
+    key: str | None,
+    *,
+    redact: str,
+    paying: Charge | None,
+) -> AddAnswer:
     """Store facts as notes, and queue the job that makes a memory of each.
 
-    ``key``: the same key is the same request. Raises as ``Intake.append``.
+    ``key``: the same key is the same request. ``redact`` and ``paying`` are those of ``Append``.
+    Raises as ``Intake.append``.
     """
     key = key or uuid4().hex
     notes = [
@@ -46,7 +56,13 @@ def add(intake: Intake, agent_id: str, request: AddRequest, key: str | None) -> 
         for each in request.memories
     ]
     append = Append(
-        agent_id, notes, session_id=request.session_id, user_id=request.user_id, key=key
+        agent_id,
+        notes,
+        session_id=request.session_id,
+        user_id=request.user_id,
+        key=key,
+        charge=paying,
+        redact=redact,
     )
     answer = intake.append(append)
     ids = [message_id_at(agent_id, key, index) for index in range(len(notes))]
@@ -54,15 +70,25 @@ def add(intake: Intake, agent_id: str, request: AddRequest, key: str | None) -> 
 
 
 def edit(
-    database: Database, wakeups: Wakeups, agent_id: str, changes: Sequence[NumberedEdit]
+    database: Database,
+    wakeups: Wakeups,
+    agent_id: str,
+    changes: Sequence[NumberedEdit],
+    *,
+    redact: str,
+    paying: Charge | None,
 ) -> EditAnswer:
     """Correct or pin memories, or set their type or worth: all of them or none.
 
-    Raises ``NotFoundError`` for a node that never was, and ``ConflictError`` for one that is not
-    a living memory.
+    ``redact`` and ``paying`` are those of ``Append``. Raises ``NotFoundError`` for a node that
+    never was, ``ConflictError`` for one that is not a living memory, and ``QuotaError``.
     """
     edited, corrected, jobs, seq = [], [], [], None
+    texts = [each.text.encode() for each in changes if each.text is not None]
     with database.agent_transaction(agent_id) as connection:
+        if texts:
+            size = sum(map(len, texts))
+            charge(connection, paying, agent_id, messages=len(texts), size=size)
         lock_agent(connection, agent_id)
         lock_tree(connection, agent_id)
         for each in changes:
@@ -73,7 +99,7 @@ def edit(
                 log_event(connection, agent_id, ReplayEvent.EDITED, uuid4(), origin.seqs, details)
                 edited.append(each.node_id)
             else:
-                append = _correction(connection, agent_id, each, origin)
+                append = _correction(connection, agent_id, each, origin, redact)
                 answer, _ = append_in(connection, append)
                 seq = answer.seq
                 remove(connection, agent_id, each.node_id, origin, corrected_by=seq)
@@ -147,7 +173,7 @@ def remove(
 
 
 def _correction(
-    connection: Connection, agent_id: str, change: NumberedEdit, origin: Origin
+    connection: Connection, agent_id: str, change: NumberedEdit, origin: Origin, redact: str
 ) -> Append:
     """Return the note with the new text: of the same user, time, type and worth."""
     node = read_node(connection, agent_id, change.node_id) or {}
@@ -156,7 +182,7 @@ def _correction(
     corrects = CorrectedMemory(origin.seqs, span)
     metadata = note_metadata(corrects, stated)
     note = NewMessage(Role.ASSISTANT, change.text, said_at=node["said_at"], metadata=metadata)
-    return Append(agent_id, [note], user_id=node["user_id"])
+    return Append(agent_id, [note], user_id=node["user_id"], redact=redact)
 
 
 def _origin(connection: Connection, agent_id: str, node_id: int) -> Origin:

@@ -5,7 +5,7 @@ used again, and a server that ever had a key demands one.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Self
 
@@ -44,6 +44,8 @@ class Keys:
 
     database: Database
     environment: Sequence[ApiKey] = ()
+    # Of keys without limits of their own.
+    defaults: KeyLimits = field(default_factory=KeyLimits)
     holder: ApiKey | None = None
 
     def held_by(self, holder: ApiKey | None) -> Self:
@@ -120,8 +122,9 @@ class Keys:
             )
         if not allows(holder, Scope[values["scope"].upper()]):
             raise ForbiddenError(f"the key {holder.name!r} has scope {holder.scope} itself")
-        for name, most in holder.limits:
-            if most and not 0 < (values["limits"].get(name) or 0) <= most:
+        given = KeyLimits(**values["limits"]).over(self.defaults)
+        for name, most in holder.limits.over(self.defaults):
+            if most and not 0 < (getattr(given, name) or 0) <= most:
                 raise ForbiddenError(
                     f"the key {holder.name!r} has {name} {most}: give at most that, and above 0"
                 )

@@ -8,6 +8,7 @@ from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.passage import details_of
 from memci.errors import ConflictError, InvalidInputError, NotFoundError
 from memci.language.names import Entity, is_pronoun
+from memci.language.redaction import Redactor, kinds_of
 from memci.queue.job_requests import request_consolidation, request_restore
 from memci.queue.mailbox import lock_agent, unlock_lane
 from memci.schemas.agents import FocusList, FocusPoint
@@ -71,10 +72,10 @@ def add_to_focus(
     Raises ``InvalidInputError`` for a pronoun, and ``ConflictError`` when nothing can enter the
     focus.
     """
-    entity = Entity.named(name)
+    parameters = parameters_of(connection, agent_id, defaults)
+    entity = Entity.named(Redactor(kinds_of(parameters.redact)).text(name))
     if not entity.key or is_pronoun(name):
         raise InvalidInputError("expected the name of a thing; a pronoun is none", field="entity")
-    parameters = parameters_of(connection, agent_id, defaults)
     if not parameters.focus_limit:
         raise ConflictError("this agent has no focus: its focus_limit is 0")
     if not mention_entity(connection, agent_id, entity, parameters, uuid4()):

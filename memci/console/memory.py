@@ -162,7 +162,14 @@ def _unpin(visit: Visit) -> Response:
 def _edit(visit: Visit, done: str, **change: object) -> Response:
     runtime = visit.runtime
     request = visit.asked(NumberedEdit, node_id=_node_id(visit), **change)
-    edit_memories.edit(runtime.database, runtime.wakeups, visit.agent, [request])
+    edit_memories.edit(
+        runtime.database,
+        runtime.wakeups,
+        visit.agent,
+        [request],
+        redact=runtime.settings.memory.redact,
+        paying=visit.request.state.charge,
+    )
     return _back(visit, done)
 
 
@@ -181,7 +188,14 @@ def _add(visit: Visit) -> Response:
     stated = {name: visit.given(name) for name in ("type", "worth") if visit.given(name)}
     memory = {"text": visit.given("text") or "", "pinned": visit.given("pinned") == "1", **stated}
     request = visit.asked(AddRequest, memories=[memory], user_id=visit.given("user_id"))
-    edit_memories.add(visit.runtime.intake, visit.agent, request, None)
+    edit_memories.add(
+        visit.runtime.intake,
+        visit.agent,
+        request,
+        None,
+        redact=visit.runtime.settings.memory.redact,
+        paying=visit.request.state.charge,
+    )
     return visit.back_to("agents", visit.agent, "memory", done="add")
 
 

@@ -45,6 +45,7 @@ def _add_webhook(visit: Visit) -> Response:
         types=[each for each in EventType if visit.given(f"type:{each}")],
     )
     added = _webhooks(visit).add(request)
+    visit.request.state.subject = str(added.id)
     return _listing(visit, added.id, secret=added.secret)
 
 

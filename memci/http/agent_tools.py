@@ -84,7 +84,8 @@ def accounted(
 ) -> T:
     """Use a tool within the key's quotas; record in the audit log if it destroys something."""
     runtime: Runtime = request.app.state.runtime
-    if request.state.charge is not None and tool.changes and tool.about is About.MEMORY:
+    stores = tool.about is About.MEMORY and tool.changes and not tool.destroys
+    if request.state.charge is not None and stores:
         agent_id, size = request.path_params["agent"], len(str(arguments).encode())
         with runtime.database.agent_transaction(agent_id) as connection:
             charge(connection, request.state.charge, agent_id, messages=1, size=size)

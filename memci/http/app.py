@@ -60,7 +60,10 @@ def create_app(runtime: Runtime) -> FastAPI:
     app.state.gate = Gate(runtime)
     app.state.metrics = metrics
     app.state.event_streams = EventStreams(
-        runtime.database, runtime.stopping, most=runtime.settings.http_max_streams
+        runtime.database,
+        runtime.stopping,
+        app.state.gate.keys,
+        most=runtime.settings.http_max_streams,
     )
     app.state.closing = []  # functions to await before the event loop ends
     app.add_middleware(Edge, metrics=metrics, traces=runtime.traces)

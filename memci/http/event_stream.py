@@ -11,6 +11,7 @@ from starlette.responses import StreamingResponse
 
 from memci.domain.events import Position
 from memci.errors import RateLimitedError, UnavailableError
+from memci.http.key_cache import KeyCache
 from memci.schemas.events import Event
 from memci.storage.events import events_after, latest_position
 from memci.storage.session import Database
@@ -25,12 +26,14 @@ class EventStreams:
     """The streams of one API process.
 
     Each reads from the database when its client has taken what was read before, so a slow client
-    holds one batch. Without streams nothing is read.
+    holds one batch. Without streams nothing is read. A stream ends when its key is changed or
+    accepted no more.
     """
 
-    def __init__(self, database: Database, stopping: Flag, *, most: int) -> None:
+    def __init__(self, database: Database, stopping: Flag, keys: KeyCache, *, most: int) -> None:
         """Allow ``most`` streams at once; all end when ``stopping`` is set."""
         self.database = database
+        self.keys = keys
         self.stopping = stopping
         self.most = most
         self.open = 0
@@ -51,6 +54,8 @@ class EventStreams:
     ) -> AsyncIterator[str]:
         quiet_s = _HEARTBEAT_S  # so that a client has a position at once
         while not (self.stopping.is_set() or await request.is_disconnected()):
+            if not self.keys.holds(request.state.key):
+                return
             try:
                 position, events = await run_in_threadpool(self._read, after)
             except UnavailableError:

@@ -62,6 +62,12 @@ class KeyCache:
         self._used[key.name] = now
         return key
 
+    def holds(self, key: ApiKey | None) -> bool:
+        """Return True if a key that was accepted, or None, still is, with the same rights."""
+        if key is None:
+            return not self.demanded
+        return self._ring.holds(key, datetime.now(UTC))
+
     def refresh(self) -> None:
         """Read the keys of the database, and write which were used; logs if that fails."""
         uses = [

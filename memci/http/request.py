@@ -111,12 +111,13 @@ def audit_entry(request: Request, action: str) -> AuditEntry:
     """Return the entry of the audit log for an admitted request."""
     given = request.headers.get("x-request-id", "")
     key, place = request.state.key, request.path_params
+    subject = place.get("name") or place.get("job_id") or place.get("webhook_id")
     return AuditEntry(
         action,
         given if _REQUEST_ID.fullmatch(given) else uuid4().hex,
         key and key.name,
         place.get("agent"),
-        place.get("name") or place.get("job_id"),
+        subject and str(subject),
     )
 
 

@@ -34,7 +34,7 @@ class AuditEntry:
     request_id: str
     key_name: str | None = None  # None: the server has no keys; or COMMAND_LINE
     agent_id: str | None = None
-    subject: str | None = None  # a job's id, a key's name
+    subject: str | None = None  # a job's or webhook's id, a key's name
 
 
 # In place of a key's name, which has no blanks.

@@ -121,8 +121,8 @@ class _Round:
                 position=self.position,
                 attempts=self.attempts,
                 wait_s=wait_s,
-                # After a failure nobody delivers before it is due again.
-                lease_s=0.0 if failed else self.courier.lease_s,
+                # After a failure nobody delivers before it is due again, also no task that waited.
+                lease_s=wait_s if failed else self.courier.lease_s,
                 reason=reason,
                 delivery=delivery,
             )

@@ -268,6 +268,12 @@ def test_no_part_starts_before_the_schema_and_only_migrations_can_change_it(part
     assert ("MEMCI_MIGRATION_URL" in _variables(first)) is (part == "beat")
 
 
+def test_a_login_of_the_console_holds_in_every_pod_of_the_api():
+    api = named("Deployment", "api")
+    assert api["spec"]["replicas"] > 1
+    assert "MEMCI_CONSOLE_SECRET" in _variables(containers(api)[0])
+
+
 def test_selectors_find_their_pods():
     pods = [each["spec"]["template"]["metadata"]["labels"] for each in objects("Deployment")]
     wanted = [each["spec"]["selector"]["matchLabels"] for each in objects("Deployment")]

@@ -96,3 +96,17 @@ def fill(
             of_nodes = _VECTORS.replace("{table}", "node").replace("{key}", "node_id")
             connection.exec_driver_sql(of_nodes, values)
             connection.exec_driver_sql(_NETWORK, values)
+
+
+ORIGIN_NODE = ENTITIES + 1
+_ORIGINS = """
+INSERT INTO trail (agent_id, node_id, event, pass_number, details)
+SELECT %s, id, 'created', 0, '{"messages": [1, 2]}' FROM generate_series(%s::int, %s::int) id
+"""
+
+
+def fill_with_origin(database: Database, agent_id: str) -> None:
+    """Fill an agent whose memories ``ORIGIN_NODE`` and the next tell its first two messages."""
+    fill(database, agent_id, messages=60, nodes=20, dimension=8)
+    with database.agent_transaction(agent_id) as connection:
+        connection.exec_driver_sql(_ORIGINS, (agent_id, ORIGIN_NODE, ORIGIN_NODE + 1))

@@ -75,11 +75,13 @@ class Rebuilding:
     def add(self, *texts: str) -> None:
         request = AddRequest(memories=tuple(NewMemory(text=text) for text in texts))
         intake = Intake(self.ada.database, self._wakeups)
-        edit_memories.add(intake, self.ada.agent_id, request, None)
+        edit_memories.add(intake, self.ada.agent_id, request, None, redact="", paying=None)
 
     def edit(self, node_id: int, **change: Any) -> EditAnswer:
         changes = [NumberedEdit(node_id=node_id, **change)]
-        return edit_memories.edit(self.ada.database, self._wakeups, self.ada.agent_id, changes)
+        return edit_memories.edit(
+            self.ada.database, self._wakeups, self.ada.agent_id, changes, redact="", paying=None
+        )
 
     def delete(self, *node_ids: int) -> None:
         edit_memories.delete(self.ada.database, self._wakeups, self.ada.agent_id, node_ids)

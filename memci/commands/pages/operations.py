@@ -13,11 +13,12 @@ from memci.domain.pages.permission import Actor, shows_current_interaction, visi
 from memci.domain.pages.text_search import match_score, query_words, text_from, text_part
 from memci.domain.pages.tree import UNRESTRICTED_VIEWER
 from memci.domain.pages.undo import parent_folders, redo_step, undo_step
-from memci.errors import NotFoundError, RefusedError
+from memci.errors import ConflictError, NotFoundError, RefusedError
 from memci.message import Message
 from memci.schemas import pages
 from memci.schemas.base import Answer, Request
 from memci.schemas.tools import pages as shapes
+from memci.storage.network.edits import withheld_places
 from memci.storage.pages.page_queries import find_pages
 from memci.storage.pages.undo_steps import Step, step_to_redo, step_to_undo
 from memci.storage.pins import message_by_id
@@ -204,6 +205,11 @@ def _message(context: OperationContext, message_id: str) -> Message:
     message = message_by_id(connection, agent_id, message_id)
     if message is None or not message.text.strip():
         raise NotFoundError("there is no message of this id that says something")
+    if withheld_places(connection, agent_id, [message.seq]):
+        raise ConflictError(
+            "a memory of this message was corrected or deleted, so reads do not show all of it:"
+            " pin a text instead"
+        )
     return message
 
 

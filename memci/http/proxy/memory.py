@@ -161,7 +161,9 @@ class ChatMemory:
             request = replace(
                 request, messages=[redact_message(each, kinds)[0] for each in request.messages]
             )
-            stored = tail_of(self._runtime.database, request.agent_id, request.session_id)
+            stored = tail_of(
+                self._runtime.database, request.agent_id, request.session_id, whole=True
+            )
             placed = place(request.messages, stored, request.session_id)
             new = [placed.messages[at] for at in sorted(placed.new)]
             self._record(request, new, traceparent)

@@ -90,7 +90,9 @@ def add_webhook(body: WebhookRequest, call: Call) -> WebhookWithSecret:
 
     The key must be for these agents. Each event is a POST as Standard Webhooks describes it.
     """
-    return _webhooks(call).add(body)
+    added = _webhooks(call).add(body)
+    call.state.subject = str(added.id)
+    return added
 
 
 @webhook_routes.admin.get("/webhooks/{webhook_id}")

@@ -1,5 +1,6 @@
 """Routes for the memory network, its passes, sessions and rebuilt editions."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Literal, TypeAlias
 
@@ -26,6 +27,7 @@ from memci.schemas.base import ForeignId, Instant, Until
 from memci.schemas.base import Query as TextQuery
 from memci.schemas.network import FadingAnswer, NetworkAnswer, PassList
 from memci.schemas.sessions import ConsolidateAnswer, HistoryAnswer, SessionEndAnswer, SessionList
+from memci.telemetry.metrics import HttpMetrics
 
 routes = Routes("network")
 
@@ -65,14 +67,23 @@ def add_memories(
 
     Search finds the texts at once. They are pinned, so they do not fade.
     """
-    return edit_memories.add(call.runtime.intake, agent, body, idempotency_key)
+    answer = edit_memories.add(
+        call.runtime.intake,
+        agent,
+        body,
+        idempotency_key,
+        redact=call.runtime.settings.memory.redact,
+        paying=call.state.charge,
+    )
+    metrics: HttpMetrics = call.app.state.metrics
+    metrics.count_redacted(answer.redacted)
+    return answer
 
 
 @routes.write.patch("/agents/{agent}/nodes", responses=CONFLICT)
 def edit_nodes(agent: AgentId, body: memories.EditRequest, call: Call) -> memories.EditAnswer:
     """Correct or pin several memories, all or none; see the path of one."""
-    runtime = call.runtime
-    return edit_memories.edit(runtime.database, runtime.wakeups, agent, body.memories)
+    return _edit(call, agent, body.memories)
 
 
 @routes.write.patch("/agents/{agent}/nodes/{node_id}", responses=CONFLICT)
@@ -84,9 +95,20 @@ def edit_node(
     A corrected memory is removed at once, and reads no longer show what it told, in its messages
     neither. The new text becomes a memory with another id, which is pinned.
     """
-    runtime = call.runtime
     change = memories.NumberedEdit.model_construct(node_id=node_id, **dict(body))
-    return edit_memories.edit(runtime.database, runtime.wakeups, agent, [change])
+    return _edit(call, agent, [change])
+
+
+def _edit(call: Call, agent: str, changes: Sequence[memories.NumberedEdit]) -> memories.EditAnswer:
+    runtime = call.runtime
+    return edit_memories.edit(
+        runtime.database,
+        runtime.wakeups,
+        agent,
+        changes,
+        redact=runtime.settings.memory.redact,
+        paying=call.state.charge,
+    )
 
 
 @routes.write.delete("/agents/{agent}/nodes", responses=CONFLICT)

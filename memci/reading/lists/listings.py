@@ -222,9 +222,17 @@ _MOST = 500
 
 
 def tail_of(
-    database: Database, agent_id: str, session_id: str | None, most: int = _MOST
+    database: Database,
+    agent_id: str,
+    session_id: str | None,
+    most: int = _MOST,
+    *,
+    whole: bool = False,
 ) -> list[Message]:
-    """Return the last messages of a session (None: of all), ascending; none for no agent."""
+    """Return the last messages of a session (None: of all), ascending; none for no agent.
+
+    ``whole``: as in ``to_message``.
+    """
     with database.agent_snapshot(agent_id) as connection:
         seqs = latest_seqs(connection, agent_id, session_id=session_id, user_id=None, most=most)
-        return read_messages(connection, agent_id, seqs, whole=True)
+        return read_messages(connection, agent_id, seqs, whole=whole)

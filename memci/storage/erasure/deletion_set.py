@@ -302,4 +302,4 @@ def find_seqs_by_words(
 def unindexed_messages(connection: Connection, agent_id: str, *, most: int) -> list[Message]:
     """Return the newest messages whose terms are not indexed yet."""
     where = "agent_id = %s AND NOT indexed ORDER BY seq DESC LIMIT %s"
-    return select_messages(connection, where, (agent_id, most))
+    return select_messages(connection, where, (agent_id, most), whole=True)

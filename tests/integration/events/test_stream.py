@@ -16,6 +16,7 @@ from memci.api_keys import new_key
 from memci.config.settings import Settings
 from memci.domain.memory.node import NodeEvent
 from memci.http import event_stream
+from memci.schemas.keys import KeyRequest
 from memci.storage.network.node_history import append_history
 from memci.testing import wait_until
 from tests.integration.http.serving import Served, served
@@ -133,6 +134,21 @@ def test_too_many_streams_are_refused_until_one_ends(server, keys):
             return response.status_code == 200
 
     wait_until(is_open, "a stream that has ended counts no more")
+
+
+def test_a_stream_ends_with_its_key(server):
+    made = server.runtime.keys.new(KeyRequest(name="b", agents="b*"))
+
+    def accepted() -> bool:
+        with stream(server, made.key) as response:
+            return response.status_code == 200
+
+    wait_until(accepted, "the API knows the key")
+    with stream(server, made.key) as response:
+        server.runtime.keys.revoke("b")
+        for _ in blocks(response):
+            pass  # it ends
+    wait_until(lambda: not accepted(), "the API knows that it is revoked")
 
 
 @pytest.mark.parametrize("wrong", [{"types": "memory.lost"}, {"after": "x"}, {"agent": "a"}])

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import Any
+from uuid import UUID
 
 import httpx
 import pytest
@@ -160,6 +161,20 @@ def test_a_webhook_without_success_is_disabled(
         assert len(set(hooked.ids)) == 1
 
 
+def test_a_task_that_waited_does_not_shorten_the_pause(server, http, hooked):
+    hooked.answer = lambda _number: 500
+    hook = add(http, hooked.url)
+    tell(server, "a", 1)
+
+    def deliver() -> int:
+        server.runtime.courier.deliver(UUID(hook["id"]))
+        return len(hooked.requests)
+
+    wait_until(deliver, "the first attempt")
+    assert deliver() == 1
+    assert state(http, hook)["attempts"] == 1
+
+
 def test_dead_receivers_do_not_delay_others(server, http, workers, hooked):
     """More of them than threads; each attempt takes all its time."""
     silent = socket.create_server(("127.0.0.1", 0), backlog=64)
@@ -228,6 +243,9 @@ def test_a_key_manages_webhooks_of_its_agents_alone(server, http, hooked):
             assert own.request(method, f"/webhooks/{other['id']}{path}").status_code == 404
         assert own.patch(f"/webhooks/{made['id']}", json={"agents": "b"}).status_code == 403
         assert own.delete(f"/webhooks/{made['id']}").status_code == 200
+    done = [(each["action"], each["subject"]) for each in http.get("/audit").json()["records"]]
+    assert done[0] == ("remove_webhook", made["id"])
+    assert ("add_webhook", made["id"]) in done
     assert [each["id"] for each in http.get("/webhooks").json()["webhooks"]] == [other["id"]]
 
 

@@ -13,6 +13,7 @@ from sqlalchemy import event
 
 from memci.api_keys import new_key
 from memci.client import Memci
+from memci.config.groups import KeyLimits
 from memci.errors import ConflictError, ForbiddenError, NotFoundError, UnauthorizedError
 from memci.http.key_cache import KeyCache
 from memci.storage.session import Database
@@ -118,6 +119,15 @@ def test_nobody_gives_or_takes_more_than_they_have(server: Served, memci: Memci)
         for attempt in (writer.keys, lambda: writer.new_key("x")):
             with pytest.raises(ForbiddenError, match="scope admin"):
                 attempt()
+
+
+def test_nobody_gives_more_than_the_limits_of_the_server(serve: Serve) -> None:
+    server = serve(api_keys=(ENTRY,), key_limits=KeyLimits(messages_per_day=10))
+    with Memci(server.url, api_key=ADMIN) as memci:
+        memci.new_key("same", limits={})
+        for name, limit in (("none", 0), ("more", 11)):
+            with pytest.raises(ForbiddenError, match="messages_per_day 10"):
+                memci.new_key(name, limits={"messages_per_day": limit})
 
 
 def test_keys_of_the_environment_are_listed_and_stay(memci: Memci) -> None:

@@ -19,10 +19,13 @@ from memci.commands import edit_memories
 from memci.console import app
 from memci.console.sessions import COOKIE, SESSION_S, Sessions
 from memci.domain.job import JobState
+from memci.schemas.keys import KeyRequest
+from memci.storage.network.edits import withhold
+from memci.testing import wait_until
 from memci.webhooks.manage import Webhooks
 from tests.integration.http.conftest import Serve
 from tests.integration.http.serving import Served
-from tests.support.large_agents import fill
+from tests.support.large_agents import fill, fill_with_origin
 from tests.support.receiver import receiver
 
 AGENT = "team-1"
@@ -336,14 +339,7 @@ def test_static_files_are_served_with_the_policy(open_server: Served) -> None:
 
 def _memory(server: Served, agent: str = AGENT) -> str:
     """Make an agent whose memory 201 tells of its first two messages; return its page."""
-    fill(server.runtime.database, agent, messages=60, nodes=20, dimension=8)
-    with server.runtime.database.agent_transaction(agent) as connection:
-        connection.exec_driver_sql(
-            "INSERT INTO trail (agent_id, node_id, event, pass_number, details)"
-            " SELECT %s, id, 'created', 0, '{\"messages\": [1, 2]}'"
-            " FROM generate_series(201, 202) id",
-            (agent,),
-        )
+    fill_with_origin(server.runtime.database, agent)
     return at("/agents/{agent}/memory/nodes/{node:int}")
 
 
@@ -376,6 +372,26 @@ def test_a_memory_is_corrected_pinned_and_deleted(browser: httpx.Client, server:
         shown = browser.get(other, headers={"Accept-Language": language}).text
         assert f'<span class="chip bad">{word}</span>' in shown
         assert "/correct" not in shown
+
+
+def test_what_was_deleted_is_not_among_the_last_words(
+    browser: httpx.Client, server: Served
+) -> None:
+    _memory(server)
+    log_in(browser, "read")
+    pages, said = (at("/agents"), at("/agents/{agent}")), server.messages(AGENT)[-1]
+    assert all(said[:20] in browser.get(page).text for page in pages)
+    with server.runtime.database.agent_transaction(AGENT) as connection:
+        withhold(connection, AGENT, {60: [(0, len(said))]})
+    assert not any(said[:20] in browser.get(page).text for page in pages)
+
+
+def test_the_login_shows_no_pages(serve: Serve) -> None:
+    """Also if all keys are in the database."""
+    server = serve()
+    server.runtime.keys.new(KeyRequest(name="app"))
+    login = f"{server.url}{at('/login')}"
+    wait_until(lambda: at("/audit") not in httpx.get(login).text, "the key is known")
 
 
 def test_a_memory_is_added_and_a_script_gets_the_panel(

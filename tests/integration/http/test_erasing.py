@@ -11,6 +11,7 @@ import pytest
 from memci import Memci
 from memci.api_keys import new_key
 from memci.errors import ErasedError, NotFoundError
+from memci.storage.network.edits import withhold
 from tests.integration.http.conftest import Serve
 from tests.integration.http.serving import Served
 
@@ -95,6 +96,15 @@ def test_a_repeated_request_with_erased_messages_is_refused(http: httpx.Client) 
     (message,) = http.get("/v1/agents/ada/messages").json()["messages"]
     assert erase(http, message_ids=[message["id"]]).status_code == 200
     assert http.post("/v1/agents/ada/messages", json=request, headers=key).status_code == 409
+
+
+def test_a_query_finds_what_reads_do_not_show(ada: httpx.Client, server: Served) -> None:
+    with server.runtime.database.agent_transaction("ada") as connection:
+        withhold(connection, "ada", {2: [(0, 8)]})
+    preview = erase(ada, query="number 2", preview=True)
+    assert preview.json()["message_ids"] == ["m2"]
+    pinned = ada.post("/v1/agents/ada/pins", json={"message": "m2"})
+    assert (pinned.status_code, "pin a text" in pinned.text) == (409, True)
 
 
 def test_a_preview_lists_what_would_be_erased(ada: httpx.Client) -> None:

@@ -15,6 +15,7 @@ from memci.config.groups import ApiKey, KeyLimits
 from memci.errors import QuotaError
 from tests.integration.http.conftest import Serve
 from tests.integration.http.serving import Served
+from tests.support.large_agents import ORIGIN_NODE, fill_with_origin
 
 KEY, ENTRY = new_key("app", agents="t-*", scope="admin")
 
@@ -93,6 +94,11 @@ def test_stored_bytes_are_of_all_agents_of_the_key_and_come_back_with_an_erasure
             memci.agent("t-1").add_document("a.md", "x" * 21)
         memci.agent("t-1").add_document("a.md", "x" * 15)
         assert stored_bytes(server, "t-1") == 55
+        assert memci.agent("t-1").add_document("a.md", "x" * 15).unchanged
+        with pytest.raises(QuotaError):
+            memci.agent("t-1").add_document("a.md", "y" * 21)
+        memci.agent("t-1").add_document("a.md", "y" * 20)
+        assert stored_bytes(server, "t-1") == 60
         memci.agent("t-1").add_document("a.md", "x" * 5)
         assert stored_bytes(server, "t-1") == 45
         memci.agent("t-2").erase_agent()
@@ -132,6 +138,24 @@ def test_agents_are_counted_until_they_are_erased(serve: Serve) -> None:
         memci.agent(made[0]).erase_agent()
     assert send(urls[1], "t-new", "x").status_code == 202
     assert send(urls[1], "t-newer", "x").status_code == 429
+
+
+def test_added_and_corrected_memories_are_messages(serve: Serve) -> None:
+    server = serve(api_keys=limited(messages_per_day=2))
+    fill_with_origin(server.runtime.database, "t-1")
+    with Memci(server.url, api_key=KEY) as memci:
+        agent = memci.agent("t-1")
+        agent.add_memory("A fact.")
+        agent.pin_memory(ORIGIN_NODE)
+        agent.correct_memory(ORIGIN_NODE, "Another fact.")
+        assert memci.keys().keys[0].messages_today == 2
+        for refused in (
+            lambda: agent.add_memory("One more."),
+            lambda: agent.correct_memory(ORIGIN_NODE + 1, "One more."),
+        ):
+            with pytest.raises(QuotaError):
+                refused()
+        agent.call_tool("forget", {"memory": ORIGIN_NODE + 1})  # it stores nothing
 
 
 def test_defaults_hold_for_keys_without_limits_of_their_own(serve: Serve) -> None:

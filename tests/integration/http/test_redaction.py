@@ -21,6 +21,7 @@ from memci.storage.schema import metadata
 from tests.integration.http.conftest import Serve
 from tests.integration.http.proxying import ask, assistant, chatting, recorded, user
 from tests.integration.http.serving import Served
+from tests.support.large_agents import ORIGIN_NODE, fill_with_origin
 from tests.support.model_server import ModelServer, says
 
 EMAIL, PHONE = "alice@example.com", "13812345678"
@@ -164,6 +165,19 @@ def test_notes_and_pins_are_redacted(serve: Serve) -> None:
         agent.remember("Hello.")
         agent.pin(text=TEXT)
     check_hidden(server)
+
+
+def test_added_and_corrected_memories_and_focus_points_are_redacted(serve: Serve) -> None:
+    server = serve(**REDACT_ALL)
+    fill_with_origin(server.runtime.database, "ada")
+    with Memci(server.url) as memci:
+        agent = memci.agent("ada")
+        assert agent.add_memory(TEXT).redacted == {"email": 1, "phone": 1}
+        assert 'memci_redacted_total{kind="email"} 1.0' in httpx.get(f"{server.url}/metrics").text
+        agent.correct_memory(ORIGIN_NODE, TEXT)
+        agent.mention(EMAIL)
+    check_hidden(server)
+    assert server.messages("ada")[-2:] == [LEFT, LEFT]
 
 
 def test_an_archive_with_values_is_refused(serve: Serve, tmp_path: Path) -> None:

@@ -125,6 +125,26 @@ def test_every_table_is_secured_and_owned_as_the_design_says(database):
     assert not any(row[0] for row in roles), "no role of ours passes over row-level security"
 
 
+_IN_PG_TEMP = """
+CREATE FUNCTION pg_temp.tell(pg_catalog.jsonb) RETURNS boolean LANGUAGE plpgsql
+    AS 'BEGIN RAISE EXCEPTION USING MESSAGE = current_user; END';
+CREATE DOMAIN pg_temp.jsonb AS pg_catalog.jsonb CHECK (pg_temp.tell(VALUE));
+"""
+_TOLD = """
+INSERT INTO trail (agent_id, node_id, event, pass_number, details)
+VALUES ('a', 1, 'created', 0, '{}')
+"""
+
+
+def test_a_trigger_of_the_owner_runs_nothing_of_its_caller(database):
+    """Types in pg_temp would come before those of PostgreSQL."""
+    with database.agent_transaction("a") as connection:
+        connection.exec_driver_sql(_IN_PG_TEMP)
+        connection.exec_driver_sql(_TOLD)
+        told = connection.exec_driver_sql("SELECT count(*) FROM event").scalar_one()
+    assert told == 1
+
+
 def test_the_setting_ends_with_its_transaction(database):
     with database.agent_transaction("a") as connection:
         connection.execute(text(insert_into("message", "a")))

@@ -790,8 +790,10 @@ CREATE TRIGGER message_erased AFTER INSERT ON message
     REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION refuse_erased_message();
 
 -- Events are added in the transaction of what they tell. Jobs end in transactions of no agent, so
--- these triggers may add events of any agent.
-CREATE FUNCTION add_event() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
+-- these triggers may add events of any agent. The search path is fixed: otherwise names such as that
+-- of a type could lead to what the caller has made in pg_temp, and run it as the owner.
+CREATE FUNCTION add_event() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     kind TEXT;
     data JSONB;
