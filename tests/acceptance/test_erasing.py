@@ -171,7 +171,7 @@ def _erase_an_agent(system: System) -> None:
     wait_until(lambda: system.traces() == [], "nothing is left")
     assert [each.agent_id for each in system.memci.agents().agents] == ["ada"]
     remaining = {table for table in CONTENT if system.count(table, "bob")}
-    assert remaining == {"receipt", "erased_message"}
+    assert remaining == {"receipt", "erased_message", "event"}
     answer = bob.recall(["Lisbon"])
     assert (answer.memories, answer.forgotten, answer.miss) == ([], [], "never_known")
     bob.remember(PLAIN, session_id="plain")

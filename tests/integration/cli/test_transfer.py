@@ -21,7 +21,7 @@ def test_an_agent_is_exported_and_imported(settings: dict[str, str], tmp_path: P
     file = str(tmp_path / "ada.zip")
     saved = run("agents", "export", "--agent", "ada", "-o", file, settings=settings)
     assert (saved.returncode, saved.stderr) == (0, "")
-    assert saved.stdout.startswith(f"{file}: 23 messages, ")
+    assert saved.stdout.startswith(f"{file}: 26 messages, ")
     again = run("agents", "export", "--agent", "ada", "-o", file, settings=settings)
     assert (again.returncode, again.stdout) == (2, "")
     assert "use --force to replace it" in again.stderr
@@ -32,7 +32,7 @@ def test_an_agent_is_exported_and_imported(settings: dict[str, str], tmp_path: P
     assert "import under another id" in refused.stderr
     imported = run("agents", "import", file, "--agent", "eve", settings=settings)
     assert imported.returncode == 0, imported.stderr
-    assert imported.stdout.startswith("agent eve: 23 messages, ")
+    assert imported.stdout.startswith("agent eve: 26 messages, ")
     assert "`memci jobs list --agent eve`" in imported.stderr
 
 

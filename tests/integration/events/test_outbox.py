@@ -29,9 +29,23 @@ from tests.support.rows_read import rows_read
 START = Position(0, 0)
 
 
-def told(database: Database, after: Position = START) -> list[StoredEvent]:
+def told_now(database: Database, after: Position = START) -> list[StoredEvent]:
     with database.upkeep_transaction() as connection:
         return events_after(connection, after, limit=1000)
+
+
+def told(database: Database, after: Position = START) -> list[StoredEvent]:
+    """Return the events when no transaction of another test holds them back."""
+    with database.upkeep_transaction() as connection:
+        last = connection.exec_driver_sql("SELECT pg_current_xact_id()::text::bigint").scalar_one()
+
+    def is_over() -> bool:
+        with database.upkeep_transaction() as connection:
+            oldest = "SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint"
+            return connection.exec_driver_sql(oldest).scalar_one() > last
+
+    wait_until(is_over, "transactions that began before are over", timeout_s=60)
+    return told_now(database, after)
 
 
 def happen(database: Database, agent_id: str, event: NodeEvent, nodes: dict[int, dict]) -> None:
@@ -103,7 +117,7 @@ def test_a_reader_waits_for_a_transaction_that_began_before(database):
         happen(database, "fast", NodeEvent.CREATED, {2: {}})
         with database.upkeep_transaction() as reading:
             now = latest_position(reading)
-        assert told(database) == []
+        assert told_now(database) == []
     both = [each.agent_id for each in told(database)]
     assert both == ["slow", "fast"]
     assert [each.agent_id for each in told(database, now)] == both, "none was complete then"

@@ -142,7 +142,8 @@ agents export --agent {agent} -o {folder}/x.zip
 """
 # Commands that concern no single agent, or create one.
 OTHERS = {
-    "up", "demo", "sample", "doctor", "remember", "memory add", "tools", "mcp", "agents list", "agents import",
+    "up", "demo", "sample", "doctor", "remember", "memory add", "tools", "mcp", "agents list",
+    "agents import",
     "documents index", "documents collections", "settings show", "settings env",
     "settings compare", "audit", *(f"keys {each}" for each in ("list", "new", "rotate", "revoke")),
     *(
