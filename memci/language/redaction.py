@@ -42,6 +42,10 @@ _PLACEHOLDER = re.compile(rf"\[({'|'.join(each.name for each in Redacted)})_[0-9
 _MOST_CHECKS = 2_000
 
 
+# Chinese keyboards write digits and letters in full width too; each is one character.
+_HALF_WIDTH = {0xFF01 + at: 0x21 + at for at in range(0x5E)}
+
+
 def kinds_of(setting: str) -> frozenset[Redacted]:
     """Return the kinds in a setting such as ``email,phone``; ``all`` is each."""
     words = setting.split(",") if setting else []
@@ -83,10 +87,11 @@ class Redactor:
     def text(self, text: str) -> str:
         """Return a text with placeholders."""
         parts, at = [], 0
+        plain = text.translate(_HALF_WIDTH)
         for span in _merged(
-            _Span(start, end, kind) for kind, find in self._finders for start, end in find(text)
+            _Span(start, end, kind) for kind, find in self._finders for start, end in find(plain)
         ):
-            value = text[span.start : span.end]
+            value = plain[span.start : span.end]
             parts += [text[at : span.start], self._placeholder(span.kind, value)]
             at = span.end
         return "".join([*parts, text[at:]]) if parts else text
