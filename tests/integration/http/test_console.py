@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from itertools import islice
 from uuid import uuid4
 
 import httpx
@@ -552,3 +553,10 @@ def test_events_are_streamed_to_a_session(serve: Serve, keys: tuple[object, ...]
             assert browser.post(f"{here}/delete", data=fields).status_code == 303
             assert next(each for each in lines if "event" in each) == "event: memory.deleted"
             assert AGENT in next(lines)
+
+        def goes_on() -> bool:
+            last = {"Last-Event-ID": "0.0"}
+            with browser.stream("GET", "/console/events", headers=last) as stream:
+                return any(each.startswith("event: ") for each in islice(stream.iter_lines(), 6))
+
+        wait_until(goes_on, "a page that connects again gets the events before")
