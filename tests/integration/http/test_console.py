@@ -114,6 +114,17 @@ def log_in(client: httpx.Client, scope: str) -> httpx.Response:
     return answer
 
 
+@pytest.mark.parametrize("trusted", ["127.0.0.1", ""])
+def test_the_cookie_is_secure_behind_a_proxy_that_is_trusted(
+    serve: Serve, keys: tuple[object, ...], monkeypatch: pytest.MonkeyPatch, trusted: str
+) -> None:
+    monkeypatch.setenv("FORWARDED_ALLOW_IPS", trusted)
+    url, forwarded = serve(api_keys=keys).url, {"X-Forwarded-Proto": "https"}
+    with httpx.Client(base_url=url, headers=forwarded) as browser:
+        cookie = log_in(browser, "read").headers["set-cookie"]
+    assert ("; secure" in cookie.lower()) is bool(trusted)
+
+
 @pytest.mark.parametrize("path", PATHS)
 def test_pages_answer_and_escape_what_agents_say(open_server: Served, path: str) -> None:
     query = {"find": HOSTILE, "prefix": HOSTILE, "session": HOSTILE, "done": HOSTILE}
