@@ -149,8 +149,8 @@ class Settings(BaseSettings):
     http_max_streams: int = Field(
         32,
         ge=0,
-        description="Streams of events that may be open at once, for each process of the API. More"
-        " are refused with 429.",
+        description="Streams of events that may be open at once, for each process of the API; one"
+        " key may have a quarter of them. More are refused with 429.",
     )
 
     proxy_upstream_url: str | None = Field(

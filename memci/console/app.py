@@ -117,7 +117,7 @@ class Console:
         return response
 
     def _admit(self, request: Request, scope: Scope, key: str | None) -> None:
-        self._gate.admit(request, scope, f"Bearer {key}")
+        self._gate.admit(request, scope, "" if key is None else f"Bearer {key}")
 
     def _to_login(self, request: Request) -> Response:
         """Ask for a key, and come back then; a script is told to do so."""

@@ -108,7 +108,8 @@ class Gate:
         try:
             key = self.keys.authenticate(authorization)
         except UnauthorizedError:
-            self._failed.take(_address(request), FAILED_PER_MINUTE)
+            if authorization != "":  # the console without a session: nobody tries a key
+                self._failed.take(_address(request), FAILED_PER_MINUTE)
             raise
         request.state.key = key
         request.state.agents = key.agents if key else "*"

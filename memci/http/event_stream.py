@@ -1,6 +1,7 @@
 """Server-sent events of all agents that a key is for, as they are committed."""
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from threading import Event as Flag
 from typing import Any
@@ -9,9 +10,10 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import StreamingResponse
 
-from memci.domain.events import Position
+from memci.domain.events import Position, StoredEvent
 from memci.errors import RateLimitedError, UnavailableError
 from memci.http.key_cache import KeyCache
+from memci.reading.lists.cursors import place_after
 from memci.schemas.events import Event
 from memci.storage.events import events_after, latest_position
 from memci.storage.session import Database
@@ -19,6 +21,7 @@ from memci.storage.session import Database
 _POLL_S = 0.5
 _HEARTBEAT_S = 15.0
 _AT_ONCE = 500
+_OF_ONE_KEY = 4  # it may have this part of all streams: 1/4
 _HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 
@@ -31,26 +34,32 @@ class EventStreams:
     """
 
     def __init__(self, database: Database, stopping: Flag, keys: KeyCache, *, most: int) -> None:
-        """Allow ``most`` streams at once; all end when ``stopping`` is set."""
+        """Allow ``most`` streams at once, a quarter for one key; ``stopping`` ends all."""
         self.database = database
         self.keys = keys
         self.stopping = stopping
         self.most = most
-        self.open = 0
+        self.most_of_key = max(most // _OF_ONE_KEY, 1)
+        self.open = Counter[str | None]()  # by the name of the key
 
     def start(
-        self, request: Request, wanted: Callable[[Event], bool], after: Position | None
+        self, request: Request, wanted: Callable[[StoredEvent], bool], cursor: str | None
     ) -> StreamingResponse:
-        """Return the stream of wanted events after a position; None: of those to come.
+        """Return the stream of wanted events after the one of an id; None: of those to come.
 
-        Raises ``RateLimitedError`` when as many are open as are allowed.
+        Raises ``RateLimitedError`` when as many are open as are allowed, ``InvalidInputError`` for
+        a wrong id.
         """
-        if self.open >= self.most:
+        after = None if cursor is None else Position(*place_after(cursor, parts=2))
+        key = request.state.key and request.state.key.name
+        if self.open.total() >= self.most:
             raise RateLimitedError(f"{self.most} streams are open, the most of this server")
-        return _Stream(self, self._events(request, wanted, after))
+        if key is not None and self.open[key] >= self.most_of_key:
+            raise RateLimitedError(f"{self.most_of_key} streams are open, the most of one key")
+        return _Stream(self, key, self._events(request, wanted, after))
 
     async def _events(
-        self, request: Request, wanted: Callable[[Event], bool], after: Position | None
+        self, request: Request, wanted: Callable[[StoredEvent], bool], after: Position | None
     ) -> AsyncIterator[str]:
         quiet_s = _HEARTBEAT_S  # so that a client has a position at once
         while not (self.stopping.is_set() or await request.is_disconnected()):
@@ -63,7 +72,7 @@ class EventStreams:
             full, after = len(events) == _AT_ONCE, position
             if chosen := [each for each in events if wanted(each)]:
                 quiet_s = 0.0
-                yield "".join(map(_written, chosen))
+                yield "".join(_written(Event.of(each)) for each in chosen)
             elif quiet_s >= _HEARTBEAT_S:
                 quiet_s = 0.0
                 yield f":\nid: {position}\n\n"
@@ -71,28 +80,28 @@ class EventStreams:
                 quiet_s += _POLL_S
                 await asyncio.sleep(_POLL_S)
 
-    def _read(self, after: Position | None) -> tuple[Position, list[Event]]:
+    def _read(self, after: Position | None) -> tuple[Position, list[StoredEvent]]:
         with self.database.upkeep_transaction() as connection:
             if after is None:
                 return latest_position(connection), []
             found = events_after(connection, after, limit=_AT_ONCE)
-        return found[-1].position if found else after, [Event.of(each) for each in found]
+        return found[-1].position if found else after, found
 
 
 class _Stream(StreamingResponse):
     """A response that counts among the open streams until it ends."""
 
-    def __init__(self, streams: EventStreams, content: AsyncIterator[str]) -> None:
+    def __init__(self, streams: EventStreams, key: str | None, content: AsyncIterator[str]) -> None:
         super().__init__(content, media_type="text/event-stream", headers=_HEADERS)
-        self._streams = streams
-        streams.open += 1
+        self._open, self._key = streams.open, key
 
     async def __call__(self, *asgi: Any) -> None:
         """Send until the client leaves or the server stops."""
+        self._open[self._key] += 1
         try:
             await super().__call__(*asgi)
         finally:
-            self._streams.open -= 1
+            self._open[self._key] -= 1
 
 
 def _written(event: Event) -> str:

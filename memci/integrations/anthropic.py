@@ -16,6 +16,7 @@ from memci.client.requests import Flow
 from memci.integrations.client import FlowRunner, awaited, blocking
 from memci.schemas.frameworks import ItemList, ItemsAnswer
 
+_SPACE = "anthropic_memory_tool"  # the namespace of all files: no other program writes there
 _ROOT = "memories"
 _MOST = 500  # files of one command: moving one takes two items of a request
 _SEARCHED = 262_144  # characters
@@ -127,22 +128,22 @@ class _Files:
     def _text(self, path: Path) -> Flow[str | None]:
         if path == (_ROOT,):
             return None
-        place = {"namespace": path[:-1], "key": path[-1]}
+        place = {"namespace": (_SPACE, *path[:-1]), "key": path[-1]}
         answer = yield from self._runner.send("/items/get", ItemList, {"items": [place]})
         (item,) = answer.items
         return None if item is None else str(item.value["text"])
 
     def _below(self, path: Path) -> Flow[dict[Path, str]]:
-        body = {"prefix": path, "limit": _MOST}
+        body = {"prefix": (_SPACE, *path), "limit": _MOST}
         answer = yield from self._runner.send("/items/search", ItemList, body)
         files = (each for each in answer.items if each is not None)
-        return {(*each.namespace, each.key): str(each.value["text"]) for each in files}
+        return {(*each.namespace[1:], each.key): str(each.value["text"]) for each in files}
 
     def _put(self, texts: dict[Path, str | None]) -> Flow[None]:
         """Store files, all or none; None removes one."""
         items = [
             {
-                "namespace": path[:-1],
+                "namespace": (_SPACE, *path[:-1]),
                 "key": path[-1],
                 "value": None if text is None else {"text": text},
                 "text": text[:_SEARCHED] if text else None,

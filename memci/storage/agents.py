@@ -200,7 +200,8 @@ def read_job(connection: Connection, agent_id: str, job_id: UUID) -> RowMapping 
 _ASKED = """
 WITH said AS MATERIALIZED (
     SELECT DISTINCT content, encode(sha256(convert_to(content, 'UTF8')), 'hex') AS digest
-      FROM message WHERE agent_id = %(agent)s AND role = 'user' AND content <> '')
+      FROM message WHERE agent_id = %(agent)s AND role = 'user' AND content <> ''
+       AND withheld IS NULL)
 SELECT r.id AS receipt_id, said.content AS query, r.session_id, r.created_at AS as_of,
        (r.body->>'budget_tokens')::bigint AS budget_tokens
   FROM receipt r JOIN said ON said.digest = r.body->>'query_sha256'
@@ -210,7 +211,7 @@ SELECT r.id AS receipt_id, said.content AS query, r.session_id, r.created_at AS 
 
 
 def last_asked(connection: Connection, agent_id: str, most: int) -> list[RowMapping]:
-    """Return the latest ``most`` questions whose text is stored, the oldest first.
+    """Return the latest ``most`` questions whose text is stored and shown, the oldest first.
 
     Each with the receipt of its context and that receipt's time.
     """

@@ -78,8 +78,11 @@ def handed_messages(
 def unindexed_messages(
     connection: Connection, agent_id: str, seqs: tuple[int, int]
 ) -> list[Message]:
-    """Return the messages between two seqs that have no index yet."""
-    return select_messages(connection, _UNINDEXED, (agent_id, *seqs))
+    """Return the messages between two seqs that have no index yet.
+
+    Also what reads do not show of them: erasing by words finds it by the index.
+    """
+    return select_messages(connection, _UNINDEXED, (agent_id, *seqs), whole=True)
 
 
 def lock_messages(connection: Connection, agent_id: str, seqs: Sequence[int]) -> Locked:

@@ -5,7 +5,7 @@ that. A change by a person takes the lease away.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -21,10 +21,10 @@ class Webhook:
     """An address that is sent the events of some agents, in order."""
 
     id: UUID
-    url: str
+    url: str = field(repr=False)  # it may hold a token
     agents: str  # patterns, as of API keys
     types: frozenset[str]  # empty: all
-    secrets: Sequence[str]  # that sign now
+    secrets: Sequence[str] = field(repr=False)  # that sign now
     enabled: bool
     disabled_reason: str | None
     position: Position  # up to which events were delivered

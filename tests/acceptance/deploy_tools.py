@@ -27,6 +27,7 @@ ALL_ON = {
         "enabled": True, "className": "nginx", "host": "a.example", "tlsSecret": "tls",
         "annotations": {"a.example/b": "c"},
     },
+    "trustedProxies": "10.42.0.0/16",
 }  # fmt: skip
 
 
@@ -54,6 +55,9 @@ def test_what_helm_renders_is_valid_for_kubernetes(values: dict[str, object]):
             kubernetes_validate.validate(each, kubernetes_validate.latest_version(), strict=True)
         if each["kind"] == "Deployment" and values:
             name = each["metadata"]["name"]
+            trusts = {"name": "FORWARDED_ALLOW_IPS", "value": "10.42.0.0/16"}
+            of_part = each["spec"]["template"]["spec"]["containers"][0]["env"]
+            assert (trusts in of_part) is (name == "memci-api"), name
             scaled = name in {"memci-lane", "memci-compress", "memci-context"}
             assert ("replicas" not in each["spec"]) is scaled, name
 

@@ -274,6 +274,12 @@ def test_a_login_of_the_console_holds_in_every_pod_of_the_api():
     assert "MEMCI_CONSOLE_SECRET" in _variables(containers(api)[0])
 
 
+def test_the_api_trusts_no_proxy_unless_told_to():
+    """Uvicorn trusts its own machine if the variable is not there."""
+    api = containers(named("Deployment", "api"))[0]
+    assert {"name": "FORWARDED_ALLOW_IPS", "value": ""} in api["env"]
+
+
 def test_selectors_find_their_pods():
     pods = [each["spec"]["template"]["metadata"]["labels"] for each in objects("Deployment")]
     wanted = [each["spec"]["selector"]["matchLabels"] for each in objects("Deployment")]
@@ -323,6 +329,7 @@ def test_a_drain_takes_one_pod_of_a_part_at_a_time():
         ({"parts": {"lane": {"replicas": "many"}}}, "many"),
         ({"settings": {"memci_log_level": "info"}}, "memci_log_level"),
         ({"autoscaling": {"lane": {"min": 0}}}, "0"),
+        ({"trustedProxies": "*"}, "does not match"),
     ],
 )
 def test_the_values_of_the_chart_fit_their_schema_and_wrong_ones_do_not(

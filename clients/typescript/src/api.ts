@@ -368,8 +368,8 @@ export interface paths {
         /**
          * Stream events of all agents that the key is for, as server-sent events
          * @description They begin after the event with the id `after`, or `Last-Event-ID`, which browsers send when
-         *     they connect again; with neither, now. A comment comes every 15 seconds. Many open streams are
-         *     refused with 429.
+         *     they connect again; with neither, now. A comment comes every 15 seconds. More streams than the
+         *     server or one key may have open are refused with 429.
          */
         get: operations["stream_events"];
         put?: never;

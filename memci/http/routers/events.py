@@ -6,15 +6,13 @@ from fastapi import Header, Query
 from starlette.responses import StreamingResponse
 
 from memci.api_keys import is_for
-from memci.domain.events import EventType, Position
+from memci.domain.events import EventType, StoredEvent
 from memci.errors import InvalidInputError
 from memci.http.event_stream import EventStreams
 from memci.http.request import AgentId, Call, Cursor, Page, ThingId
 from memci.http.routing import Routes
-from memci.reading.lists.cursors import place_after
 from memci.schemas.events import (
     Delivery,
-    Event,
     EventList,
     EventReplay,
     WebhookAnswer,
@@ -53,19 +51,17 @@ async def stream_events(
     """Stream events of all agents that the key is for, as server-sent events.
 
     They begin after the event with the id `after`, or `Last-Event-ID`, which browsers send when
-    they connect again; with neither, now. A comment comes every 15 seconds. Many open streams are
-    refused with 429.
+    they connect again; with neither, now. A comment comes every 15 seconds. More streams than the
+    server or one key may have open are refused with 429.
     """
     kinds = _types(types)
-    cursor = last_event_id or after
-    position = None if cursor is None else Position(*place_after(cursor, parts=2))
 
-    def wanted(event: Event) -> bool:
-        for_key = is_for(call.state.agents, event.agent)
-        return for_key and is_for(agents, event.agent) and event.type in kinds
+    def wanted(event: StoredEvent) -> bool:
+        for_key = is_for(call.state.agents, event.agent_id)
+        return for_key and is_for(agents, event.agent_id) and event.type in kinds
 
     streams: EventStreams = call.app.state.event_streams
-    return streams.start(call, wanted, position)
+    return streams.start(call, wanted, last_event_id or after)
 
 
 def _types(names: str | None) -> frozenset[EventType]:

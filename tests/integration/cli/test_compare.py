@@ -14,6 +14,7 @@ from memci.cli import app
 from memci.embedded import Postgres, Redis
 from memci.reading.context import ContextReader
 from memci.schemas.reads import ContextRequest
+from memci.storage.network.edits import withhold
 from memci.storage.session import Database
 from tests.integration.http.serving import Served, served_by_workers
 from tests.support.command_line import run, run_json
@@ -223,7 +224,7 @@ def test_past_questions_are_asked_again_as_of_then(
     context = reads.run("alice", ContextRequest(query="Where is the cello?", budget_tokens=500))
     reads.run("alice", ContextRequest(query="Nobody said this.", budget_tokens=500))
     # As an agent does: it records the question together with the answer.
-    alice.say("Where is the cello?", session="s3", said_at=datetime.now(UTC))
+    asked = alice.say("Where is the cello?", session="s3", said_at=datetime.now(UTC))
     alice.say("The cello is in Ghent.", "assistant", session="s3", said_at=datetime.now(UTC))
     code, output, errors = run_here("settings", "compare", *arguments, "--json")
     assert (code, errors) == (0, "")
@@ -231,6 +232,10 @@ def test_past_questions_are_asked_again_as_of_then(
     assert trial["query"] == "Where is the cello?"
     assert trial["first"]["message_ids"] == ["m1"]
     assert trial["recorded"] == [each for item in context.items for each in item.message_ids]
+    with alice.reader.database.agent_transaction("alice") as connection:
+        withhold(connection, "alice", {asked: [(4, 19)]})
+    _, _, errors = run_here("settings", "compare", *arguments)
+    assert "agent alice has no past questions" in errors, "reads do not show it any more"
 
 
 def test_questions_come_from_a_file_or_an_agent(run_here: RunHere, files: dict[str, str]) -> None:

@@ -18,6 +18,7 @@ from memci.api_keys import new_key
 from memci.config.settings import Settings
 from memci.domain.memory.node import NodeEvent
 from memci.storage.network.node_history import append_history
+from memci.storage.webhooks import read_webhook
 from memci.testing import wait_until
 from memci.webhooks.send import Sender, is_public, new_secret
 from tests.integration.http.serving import Served, served
@@ -223,6 +224,10 @@ def test_a_rotated_secret_and_the_one_before_sign(server, http, hooked):
     hook = add(http, hooked.url)
     new = http.post(f"/webhooks/{hook['id']}/rotate").json()["secret"]
     assert "secret" not in state(http, hook)
+    with server.runtime.database.upkeep_transaction() as connection:
+        told = repr(read_webhook(connection, UUID(hook["id"])))
+    assert hook["id"] in told
+    assert not any(each in told for each in (hook["secret"], new, hooked.url))
     tested = http.post(f"/webhooks/{hook['id']}/test").json()
     assert (tested["status"], tested["error"]) == (204, None)
     for secret in (hook["secret"], new):

@@ -13,6 +13,7 @@ from anthropic.tools import BetaLocalFilesystemMemoryTool
 from memci import AsyncMemci
 from memci.client import Agent
 from memci.integrations.anthropic import AsyncMemciMemoryTool, MemciMemoryTool
+from memci.integrations.langgraph import MemciStore
 from tests.integration.http.serving import Served
 
 NOTES, TALK = "/memories/work/notes.md", "/memories/work/2026/talk.txt"
@@ -74,6 +75,18 @@ def test_folders_list_two_levels_and_what_clears_them(agent: Agent):
     ]  # fmt: skip
     assert tool.clear_all_memory() == "All memory cleared"
     assert str(tool.call({"command": "view", "path": "/memories"})).endswith("\n0B\t/memories")
+
+
+def test_items_of_other_programs_are_no_files(agent: Agent):
+    """They may lie below "memories", as LangGraph's examples put them, and stay."""
+    others, tool = MemciStore(agent), MemciMemoryTool(agent)
+    others.put(("memories",), "a.md", {"data": "theirs"})
+    assert str(tool.call({"command": "view", "path": "/memories"})).endswith("\n0B\t/memories")
+    tool.call({"command": "create", "path": "/memories/a.md", "file_text": "ours"})
+    tool.clear_all_memory()
+    found = others.get(("memories",), "a.md")
+    assert found is not None
+    assert found.value == {"data": "theirs"}
 
 
 def test_it_works_on_asyncio_and_each_agent_has_its_own_files(server: Served, agent: Agent):

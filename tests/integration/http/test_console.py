@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from itertools import islice
 from uuid import uuid4
 
 import httpx
@@ -111,6 +112,17 @@ def log_in(client: httpx.Client, scope: str) -> httpx.Response:
     answer = client.post("/console/login", data=fields)
     assert answer.status_code == 303
     return answer
+
+
+@pytest.mark.parametrize("trusted", ["127.0.0.1", ""])
+def test_the_cookie_is_secure_behind_a_proxy_that_is_trusted(
+    serve: Serve, keys: tuple[object, ...], monkeypatch: pytest.MonkeyPatch, trusted: str
+) -> None:
+    monkeypatch.setenv("FORWARDED_ALLOW_IPS", trusted)
+    url, forwarded = serve(api_keys=keys).url, {"X-Forwarded-Proto": "https"}
+    with httpx.Client(base_url=url, headers=forwarded) as browser:
+        cookie = log_in(browser, "read").headers["set-cookie"]
+    assert ("; secure" in cookie.lower()) is bool(trusted)
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -552,3 +564,10 @@ def test_events_are_streamed_to_a_session(serve: Serve, keys: tuple[object, ...]
             assert browser.post(f"{here}/delete", data=fields).status_code == 303
             assert next(each for each in lines if "event" in each) == "event: memory.deleted"
             assert AGENT in next(lines)
+
+        def goes_on() -> bool:
+            last = {"Last-Event-ID": "0.0"}
+            with browser.stream("GET", "/console/events", headers=last) as stream:
+                return any(each.startswith("event: ") for each in islice(stream.iter_lines(), 6))
+
+        wait_until(goes_on, "a page that connects again gets the events before")

@@ -175,3 +175,9 @@ def test_failed_keys_are_limited_and_valid_ones_are_not(serve: Serve) -> None:
         assert "retry-after" in http.get("/v1/agents").headers
         valid = {"Authorization": f"Bearer {KEY}"}
         assert http.get("/v1/agents", headers=valid).status_code == 200
+
+
+def test_pages_without_a_session_are_no_failed_keys(serve: Serve) -> None:
+    with httpx.Client(base_url=serve(api_keys=(ENTRY,)).url) as http:
+        assert [http.get("/console/agents").status_code for _ in range(70)] == [303] * 70
+        assert http.get("/v1/agents").status_code == 401

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from memci.commands.erase_search import Words, find_messages
 from memci.domain.job import Job, JobKind
 from memci.jobs.index import MessageIndexing
+from memci.storage.network.edits import withhold
 from tests.support.network import AgentUnderTest
 
 
@@ -40,6 +42,15 @@ def test_messages_become_searchable_and_no_memories(ada: AgentUnderTest) -> None
     assert index(ada, job, tokens=1, recent=0)["indexed"] == 0
     assert (ada.lane().indexed_messages, ada.lane().indexed_terms) == (2, 5)
     assert handed_over(ada) == []
+
+
+def test_what_was_withheld_before_is_found_for_erasure(ada: AgentUnderTest) -> None:
+    job = ada.say("tomato soup")
+    with ada.database.agent_transaction(ada.agent_id) as connection:
+        withhold(connection, ada.agent_id, {1: [(0, 11)]})
+    assert index(ada, job, tokens=100, recent=8)["indexed"] == 1
+    words = Words.of("tomato", ada.models.lexicon)
+    assert len(find_messages(ada.database, ada.agent_id, words, most=5)) == 1
 
 
 def test_messages_that_outgrow_the_window_are_handed_over_once(ada: AgentUnderTest) -> None:

@@ -864,8 +864,7 @@ END $$;
 -- The role of upkeep sees the metadata of jobs, but no content (M21).
 GRANT SELECT, DELETE ON event TO memci_upkeep;
 GRANT SELECT, INSERT, UPDATE, DELETE ON webhook TO memci_upkeep;
-GRANT SELECT ON SEQUENCE event_offset TO memci_app;
-GRANT SELECT, UPDATE ON SEQUENCE event_offset TO memci_upkeep;
+GRANT SELECT ON SEQUENCE event_offset TO memci_app, memci_upkeep;
 GRANT SELECT, UPDATE ON lane TO memci_upkeep;
 GRANT SELECT (ctid, agent_id, id, ordinal, kind, source, state, attempts, started, not_before,
               created_at, started_at, finished_at) ON job TO memci_upkeep;
