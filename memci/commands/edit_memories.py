@@ -26,6 +26,7 @@ from memci.storage.network.network_editions import log_event
 from memci.storage.network.node_history import Origin
 from memci.storage.pages.tree import lock_tree
 from memci.storage.pins import unpin_places
+from memci.storage.plans import drop_unshown_steps
 from memci.storage.reading.nodes import read_node
 from memci.storage.session import Connection, Database
 from memci.storage.summaries import drop_summaries, losing_summaries
@@ -161,6 +162,7 @@ def remove(
     losing = losing_summaries(connection, agent_id, origin.seqs)
     edits.withhold(connection, agent_id, places)
     unpin_places(connection, agent_id, places)
+    drop_unshown_steps(connection, agent_id, places)
     drop_summaries(connection, agent_id, origin.seqs)
     request_summaries(connection, agent_id, losing, now=True, source=JobSource.HTTP)
     event, details = ReplayEvent.DELETED, details_of(origin.passages)

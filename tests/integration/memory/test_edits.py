@@ -229,6 +229,23 @@ def test_pins_and_summaries_of_what_is_deleted_go(
     assert JobKind.SUMMARISE in {job.kind for job in jobs}
 
 
+def test_steps_of_plans_go_with_what_is_deleted(
+    ada: AgentUnderTest, rebuilding: Rebuilding
+) -> None:
+    text = "Here is the plan:\n1. Call Luigi\n2. Book a table [Grace]\n\nThe sea is blue [Oslo]."
+    ada.remember(text, role="assistant")
+    tracking = TrackingUnderTest(ada)
+    tracking.run()
+    assert (plan := tracking.plan())
+    assert [each.text for each in plan.steps] == ["Call Luigi", "Book a table [Grace]"]
+    steps, sea = ada.nodes("memory")
+    rebuilding.delete(sea.id)
+    assert tracking.plan() == plan, "the other memory tells it"
+    rebuilding.edit(steps.id, text="1. Call nobody")
+    assert tracking.plan() is None
+    assert ada.rows("SELECT text FROM plan_step WHERE agent_id = %s") == []
+
+
 def test_a_model_marks_no_pinned_memory_as_outdated(
     ada: AgentUnderTest, rebuilding: Rebuilding
 ) -> None:
