@@ -94,11 +94,15 @@ def corrected_memory(metadata: Mapping[str, Any]) -> CorrectedMemory | None:
 
 
 class StatedMemory(NamedTuple):
-    """What a person set of a memory that they added or corrected; None: as the models find."""
+    """What a person set of a memory that they added or corrected; None: as the models find.
+
+    ``fleeting``: it is as short-term as the one that it corrects.
+    """
 
     pinned: bool = False
     type: str | None = None
     worth: float | None = None
+    fleeting: bool = False
 
 
 def stated_memory(metadata: Mapping[str, Any]) -> StatedMemory | None:
@@ -112,6 +116,7 @@ def stated_memory(metadata: Mapping[str, Any]) -> StatedMemory | None:
         stated.get("pinned") is True,
         kind if isinstance(kind, str) else None,
         worth if isinstance(worth, int | float) else None,
+        stated.get("fleeting") is True,
     )
 
 

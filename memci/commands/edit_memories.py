@@ -11,7 +11,7 @@ from uuid import uuid4
 from memci.broker.wakeup import Wakeups
 from memci.domain.job import JobSource
 from memci.domain.memory.network_edition import ReplayEvent
-from memci.domain.memory.node import NodeEvent, NodeKind, RemovalReason
+from memci.domain.memory.node import NodeEvent, NodeKind, NodeTier, RemovalReason
 from memci.domain.memory.passage import details_of
 from memci.errors import ConflictError, NotFoundError
 from memci.message import CorrectedMemory, NewMessage, Role, note_metadata
@@ -26,6 +26,7 @@ from memci.storage.network.network_editions import log_event
 from memci.storage.network.node_history import Origin
 from memci.storage.pages.tree import lock_tree
 from memci.storage.pins import unpin_places
+from memci.storage.plans import drop_unshown_steps
 from memci.storage.reading.nodes import read_node
 from memci.storage.session import Connection, Database
 from memci.storage.summaries import drop_summaries, losing_summaries
@@ -161,6 +162,7 @@ def remove(
     losing = losing_summaries(connection, agent_id, origin.seqs)
     edits.withhold(connection, agent_id, places)
     unpin_places(connection, agent_id, places)
+    drop_unshown_steps(connection, agent_id, places)
     drop_summaries(connection, agent_id, origin.seqs)
     request_summaries(connection, agent_id, losing, now=True, source=JobSource.HTTP)
     event, details = ReplayEvent.DELETED, details_of(origin.passages)
@@ -175,14 +177,18 @@ def remove(
 def _correction(
     connection: Connection, agent_id: str, change: NumberedEdit, origin: Origin, redact: str
 ) -> Append:
-    """Return the note with the new text: of the same user, time, type and worth."""
+    """Return the note with the new text: of the same session, user, time, type, worth and tier."""
     node = read_node(connection, agent_id, change.node_id) or {}
     stated = {"type": node["type"], "worth": node["worth"], "pinned": True, **change.fields}
+    if node["tier"] == NodeTier.SHORT:
+        stated["fleeting"] = True  # else other sessions would see it
     span = None if origin.span is None else tuple(origin.span)
     corrects = CorrectedMemory(origin.seqs, span)
     metadata = note_metadata(corrects, stated)
     note = NewMessage(Role.ASSISTANT, change.text, said_at=node["said_at"], metadata=metadata)
-    return Append(agent_id, [note], user_id=node["user_id"], redact=redact)
+    return Append(
+        agent_id, [note], session_id=node["session_id"], user_id=node["user_id"], redact=redact
+    )
 
 
 def _origin(connection: Connection, agent_id: str, node_id: int) -> Origin:

@@ -10,12 +10,18 @@ from memci.schemas import frameworks as shapes
 from memci.storage.agents import check_there, is_there
 from memci.storage.frameworks import checkpoints as stored
 from memci.storage.frameworks.items import put_item, remove_expired, remove_item
+from memci.storage.key_usage import Charge, charge
 from memci.storage.pages.tree import begin_agent, lock_lane
 from memci.storage.session import Connection, Database
 
 
 def put_items(
-    database: Database, wakeups: Wakeups, agent_id: str, request: shapes.ItemsIn
+    database: Database,
+    wakeups: Wakeups,
+    agent_id: str,
+    request: shapes.ItemsIn,
+    *,
+    paying: Charge | None = None,
 ) -> shapes.ItemsAnswer:
     """Store and remove items, all or none; raises ``NotFoundError`` while the agent is erased."""
     latest = {(each.namespace, each.key): each for each in request.items}
@@ -23,7 +29,7 @@ def put_items(
     woken, removed = False, 0
     with database.agent_transaction(agent_id) as connection:
         if stored_items:
-            _begin(connection, agent_id)
+            _begin(connection, agent_id, paying)
         else:
             lock_lane(connection, agent_id)
         if stored_items or is_there(connection, agent_id):
@@ -43,23 +49,33 @@ def put_items(
 
 
 def put_checkpoint(
-    database: Database, agent_id: str, thread: str, request: shapes.CheckpointIn
+    database: Database,
+    agent_id: str,
+    thread: str,
+    request: shapes.CheckpointIn,
+    *,
+    paying: Charge | None = None,
 ) -> shapes.CheckpointStored:
     """Store a checkpoint; raises ``NotFoundError`` while the agent is being erased."""
     values = [(each.channel, each.version, each.kind, each.body) for each in request.values]
     fields = {"thread": thread, **dict(request), **dict(request.checkpoint)}
-    with _storing(database, agent_id) as connection:
+    with _storing(database, agent_id, paying) as connection:
         stored.put_checkpoint(connection, agent_id, fields, values)
     return shapes.CheckpointStored(id=request.id)
 
 
 def put_writes(
-    database: Database, agent_id: str, thread: str, request: shapes.WritesIn
+    database: Database,
+    agent_id: str,
+    thread: str,
+    request: shapes.WritesIn,
+    *,
+    paying: Charge | None = None,
 ) -> shapes.CheckpointStored:
     """Store the writes of a task after a checkpoint."""
     place = (thread, request.namespace, request.checkpoint_id, request.task_id)
     writes = [(each.place, each.channel, each.kind, each.body) for each in request.writes]
-    with _storing(database, agent_id) as connection:
+    with _storing(database, agent_id, paying) as connection:
         stored.put_writes(connection, agent_id, place, writes, request.path)
     return shapes.CheckpointStored(id=request.checkpoint_id)
 
@@ -68,7 +84,7 @@ def copy_thread(database: Database, agent_id: str, thread: str, to: str) -> shap
     """Copy a thread to another name; raises ``NotFoundError`` if there is no such thread."""
     if thread == to:
         raise ConflictError("a thread cannot be copied onto itself: name another one")
-    with _storing(database, agent_id) as connection:
+    with _storing(database, agent_id, None) as connection:
         if not stored.has_thread(connection, agent_id, thread):
             raise NotFoundError(
                 f"there is no thread {thread}: look for it by POST …/checkpoints/search"
@@ -104,14 +120,15 @@ def prune_checkpoints(
 
 
 @contextmanager
-def _storing(database: Database, agent_id: str) -> Iterator[Connection]:
+def _storing(database: Database, agent_id: str, paying: Charge | None) -> Iterator[Connection]:
     """Open a transaction on an agent, which is created if necessary and not erased meanwhile."""
     with database.agent_transaction(agent_id) as connection:
-        _begin(connection, agent_id)
+        _begin(connection, agent_id, paying)
         yield connection
 
 
-def _begin(connection: Connection, agent_id: str) -> None:
+def _begin(connection: Connection, agent_id: str, paying: Charge | None) -> None:
+    charge(connection, paying, agent_id)  # before the lane is locked
     begin_agent(connection, agent_id)
     lock_lane(connection, agent_id)
     check_there(connection, agent_id)

@@ -27,8 +27,7 @@ from memci.runtime import Runtime
 from memci.schemas.pages import WindowRequest
 from memci.schemas.problems import problem_of
 from memci.schemas.tools.pages import answer_for_model
-from memci.schemas.tools.table import BY_NAME, About, Tool, tools_of_agents
-from memci.storage.key_usage import charge
+from memci.schemas.tools.table import BY_NAME, Tool, tools_of_agents
 
 
 def scope_of(tool: Tool) -> Scope:
@@ -54,21 +53,30 @@ def tool_named(name: str) -> Tool:
 
 
 def use_tool(
-    runtime: Runtime,
+    request: Request,
     agent_id: str,
     tool: Tool,
     arguments: Mapping[str, Any],
     session: str | None,
     form: Format = Format.MARKDOWN,
 ) -> dict[str, Any]:
-    """Use a tool and return the answer for the model; raises as ``Tools.run``.
+    """Use a tool within the key's quotas; return the answer for the model.
 
+    Raises as ``Tools.run``.
     Models write null for an omitted argument.
     """
     given = {name: value for name, value in arguments.items() if value is not None}
-    run = runtime.tools.run
+    runtime: Runtime = request.app.state.runtime
     try:
-        answer = run(agent_id, Actor.AGENT, tool.name, given, session_id=session, form=form)
+        answer = runtime.tools.run(
+            agent_id,
+            Actor.AGENT,
+            tool.name,
+            given,
+            session_id=session,
+            form=form,
+            paying=request.state.charge,
+        )
     except NotFoundError as error:
         # A model has no list of agents.
         raise NotFoundError(str(error).removesuffix(f"; {LISTED}")) from None
@@ -79,18 +87,11 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def accounted(
-    request: Request, tool: Tool, arguments: Mapping[str, Any], use: Callable[[], T]
-) -> T:
-    """Use a tool within the key's quotas; record in the audit log if it destroys something."""
-    runtime: Runtime = request.app.state.runtime
-    stores = tool.about is About.MEMORY and tool.changes and not tool.destroys
-    if request.state.charge is not None and stores:
-        agent_id, size = request.path_params["agent"], len(str(arguments).encode())
-        with runtime.database.agent_transaction(agent_id) as connection:
-            charge(connection, request.state.charge, agent_id, messages=1, size=size)
+def audited(request: Request, tool: Tool, use: Callable[[], T]) -> T:
+    """Use a tool; record it in the audit log if it destroys something."""
     if not tool.destroys:
         return use()
+    runtime: Runtime = request.app.state.runtime
     with recorded(runtime.database, audit_entry(request, f"tool_{tool.name}")):
         return use()
 
@@ -128,11 +129,10 @@ def _connect(request: Request, agent_id: str) -> AgentConnection:
         agent_id=agent_id,
         tools=tools_for(request.state.key),
         use_tool=_with_public_errors(
-            lambda tool, given: accounted(
+            lambda tool, given: audited(
                 request,
                 tool,
-                given,
-                lambda: use_tool(runtime, agent_id, tool, given, window.session_id),
+                lambda: use_tool(request, agent_id, tool, given, window.session_id),
             )
         ),
         window=_with_public_errors(lambda: text_of(runtime.windows.show(agent_id, window))),

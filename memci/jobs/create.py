@@ -64,22 +64,24 @@ def with_tiers(
     judgements: Sequence[Judgement],
     received: Mapping[int, datetime],
     parameters: MemoryParameters,
-    lasting: Collection[int] = (),
+    notes: Collection[int] = (),
+    fleeting: Collection[int] = (),
 ) -> list[AnnotatedSegment]:
     """Return the segments with their tier, and their worth cut to its limits.
 
-    ``received``: when messages came in, by seq. A segment of ``lasting`` messages alone is
-    long-term, whatever the judge says.
+    ``received``: when messages came in, by seq. Whatever the judge says, a segment of a
+    ``fleeting`` note is short-term, and one of other ``notes`` alone is long-term.
     """
     result = []
     for segment, judgement in zip(segments, judgements, strict=True):
+        is_fleeting = not set(segment.seqs).isdisjoint(fleeting)
         newest = max(received[seq] for seq in segment.seqs)
         # In this order NaN becomes 0.
         worth = min(max(0.0, judgement.worth), _MAX_WORTH)
         tier, expires_at = node_rules.tier_of(
-            worth, newest, parameters, eligible=judgement.eligible
+            worth, newest, parameters, eligible=judgement.eligible and not is_fleeting
         )
-        if set(segment.seqs).issubset(lasting):
+        if not is_fleeting and set(segment.seqs).issubset(notes):
             tier, expires_at = node_rules.NodeTier.LONG, None
         result.append(replace(segment, worth=worth, tier=tier, expires_at=expires_at))
     return result
@@ -180,8 +182,9 @@ class MemoryCreation:
             if refused is None:
                 echoes = find_echoes(connection, agent_id, messages)
             received = receipt_times(connection, agent_id, [each.seq for each in messages])
-        # Notes of the agent pass every filter, and are long-term.
+        # Notes of the agent pass every filter, and are long-term, but for some corrections.
         notes = {message.seq for message in messages if message.is_note}
+        fleeting = {each.seq for each in messages if each.stated and each.stated.fleeting}
         wanted = notes.union(wanted)
         texts = MessageTexts.read(messages, embedded, models.embedder, models.lexicon)
         sentences = read_sentences(models, messages)
@@ -192,7 +195,7 @@ class MemoryCreation:
         segments = cut.segments
         if restored is not None:
             segments = [replace(each, text=restored, restored=True) for each in segments]
-        segments = with_tiers(segments, cut.judgements, received, parameters, notes)
+        segments = with_tiers(segments, cut.judgements, received, parameters, notes, fleeting)
         segments = with_stated(segments, messages)
         cut = replace(cut, segments=segments)
         relations = self._relations(segments, focus, parameters.focus_limit)

@@ -7,8 +7,9 @@ from sqlalchemy import Connection
 
 from memci.domain.pages.tree import Viewer
 from memci.domain.session.plan import Plan, Step, StepState
+from memci.language.sentences import normalized_words
 from memci.message import Message, Role
-from memci.storage.messages import in_session, select_messages
+from memci.storage.messages import in_session, read_messages, select_messages
 from memci.storage.sessions import WHOSE
 
 _OF_SESSION = """
@@ -29,6 +30,17 @@ _ADD = """
 INSERT INTO plan_step (agent_id, made_seq, position, text, said_seq, state, first_seq, last_seq)
 SELECT %s, %s, * FROM unnest(%s::integer[], %s::text[], %s::bigint[], %s::text[], %s::bigint[],
                              %s::bigint[])
+"""
+_SAID = """
+SELECT DISTINCT said_seq, text FROM plan_step WHERE agent_id = %s AND said_seq = ANY(%s)
+"""
+_DROP = """
+DELETE FROM plan_step USING unnest(%s::bigint[], %s::text[]) AS gone(seq, step)
+ WHERE agent_id = %s AND said_seq = gone.seq AND text = gone.step
+"""
+_DROP_EMPTY = """
+DELETE FROM plan WHERE agent_id = %s AND NOT EXISTS (
+    SELECT FROM plan_step s WHERE s.agent_id = plan.agent_id AND s.made_seq = plan.made_seq)
 """
 _TRACKED = "SELECT seq FROM tracking WHERE agent_id = %s"
 _TRACK = """
@@ -83,6 +95,18 @@ def save_plan(connection: Connection, agent_id: str, plan: Plan) -> None:
     if rows:
         columns = map(list, zip(*rows, strict=True))
         connection.exec_driver_sql(_ADD, (agent_id, plan.made_seq, *columns))
+
+
+def drop_unshown_steps(connection: Connection, agent_id: str, seqs: Collection[int]) -> None:
+    """Remove the steps whose words these messages no longer show. The lane must be locked."""
+    messages = read_messages(connection, agent_id, seqs)
+    shown = {each.seq: normalized_words(each.text) for each in messages}
+    said = connection.exec_driver_sql(_SAID, (agent_id, list(seqs))).all()
+    gone = [step for step in said if normalized_words(step.text) not in shown[step.said_seq]]
+    if gone:
+        columns = map(list, zip(*gone, strict=True))
+        connection.exec_driver_sql(_DROP, (*columns, agent_id))
+        connection.exec_driver_sql(_DROP_EMPTY, (agent_id,))
 
 
 def untracked_messages(connection: Connection, agent_id: str, most: int) -> Untracked:

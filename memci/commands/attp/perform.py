@@ -19,13 +19,21 @@ from memci.commands.pages.perform import ToolRequest
 from memci.commands.pages.workspace import OperationContext
 from memci.commands.tools.tools import Tools
 from memci.domain.pages.permission import Actor
-from memci.errors import ConflictError, InvalidInputError, MemciError, NotFoundError, RefusedError
+from memci.errors import (
+    ConflictError,
+    InvalidInputError,
+    MemciError,
+    NotFoundError,
+    QuotaError,
+    RefusedError,
+)
 from memci.schemas.attp import AttpAnswer, AttpChanges, AttpStatus
 from memci.schemas.base import Answer, Request
 from memci.schemas.pages import CollapseAnswer, PageChange, PinChange
 from memci.schemas.problems import describe_misuse
 from memci.schemas.tools.pages import CreateDetailPage
 from memci.schemas.tools.table import TOOLS, Tool, tools_in_code
+from memci.storage.key_usage import Charge
 
 NOTHING_DONE = "Nothing of this call was done."
 _KINDS: Mapping[type[MemciError], Kind] = {
@@ -116,12 +124,19 @@ class AttpCommands:
     tools: Tools
     sandbox: Sandbox
 
-    def run(self, agent_id: str, text: str, *, session_id: str | None = None) -> AttpAnswer:
+    def run(
+        self,
+        agent_id: str,
+        text: str,
+        *,
+        session_id: str | None = None,
+        paying: Charge | None = None,
+    ) -> AttpAnswer:
         """Run a model's answer on the window of a session (None: the latest).
 
         The result contains errors of the answer, its code and its calls. Raises ``NotFoundError``
-        for no agent, ``UnavailableError`` when all sandboxes are busy, and ``ConfigurationError``
-        without a sandbox.
+        for no agent, ``QuotaError`` of the key that is ``paying``, ``UnavailableError`` when all
+        sandboxes are busy, and ``ConfigurationError`` without a sandbox.
         """
         try:
             call = read_answer(text)
@@ -135,7 +150,7 @@ class AttpCommands:
             end = now + self.sandbox.limits.seconds
             while now + (now - begun) < end:  # as long as a second run would finish in time
                 begun = now
-                answer = self._try(agent_id, call, session_id, end - begun)
+                answer = self._try(agent_id, call, session_id, end - begun, paying)
                 if answer is not None:
                     return answer
                 now = monotonic()
@@ -143,7 +158,12 @@ class AttpCommands:
         return _failed(call.target, f"{changed} {NOTHING_DONE}")
 
     def _try(
-        self, agent_id: str, call: ToolCall, session_id: str | None, seconds: float
+        self,
+        agent_id: str,
+        call: ToolCall,
+        session_id: str | None,
+        seconds: float,
+        paying: Charge | None,
     ) -> AttpAnswer | None:
         """Run the code on a context that is discarded, then its calls.
 
@@ -168,9 +188,12 @@ class AttpCommands:
                     functions.changes,
                     session_id=session_id,
                     mark=context.mark,
+                    paying=paying,
                 )
         except ConflictError:
             return None
+        except QuotaError:
+            raise  # no fault of the model
         except MemciError as error:
             return _failed(call.target, f"{error}. {NOTHING_DONE}", outcome.printed)
         return succeeded(call.target, outcome, _changes(answers, before, over))

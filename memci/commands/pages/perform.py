@@ -16,9 +16,10 @@ from memci.domain.pages.window_text import Format
 from memci.errors import ConflictError, RefusedError
 from memci.queue.job_requests import request_naming_by_read
 from memci.schemas.base import Answer, Request
-from memci.schemas.tools.table import Tool
+from memci.schemas.tools.table import About, Tool
 from memci.smallmodel.ports import TokenCounter
 from memci.storage.agents import check_there, is_there, snapshot_of
+from memci.storage.key_usage import Charge, charge
 from memci.storage.page_store.port import PageStore
 from memci.storage.pages.texts import prefetch_texts
 from memci.storage.pages.tree import begin_agent, lock_lane, lock_tree
@@ -36,6 +37,23 @@ class ToolRequest:
     tool: Tool
     request: Request
     id: str = field(default_factory=lambda: uuid4().hex)
+
+    @property
+    def writes(self) -> bool:
+        """True if the tool changes memory, in a transaction that others can share."""
+        return self.tool.about is About.MEMORY and self.tool.changes and self.tool.in_code
+
+
+def charge_calls(
+    connection: Connection, paying: Charge | None, agent_id: str, calls: Sequence[ToolRequest]
+) -> None:
+    """Count what calls store, and the agent that they create; raises as ``charge``.
+
+    Call it before the lane is locked.
+    """
+    notes = [each.request.model_dump_json().encode() for each in calls if each.writes]
+    if notes or any(each.tool.begins for each in calls):
+        charge(connection, paying, agent_id, messages=len(notes), size=sum(map(len, notes)))
 
 
 def perform(context: OperationContext, call: ToolRequest) -> Answer:
@@ -70,6 +88,7 @@ class PageCommands:
         mark: TreeVersion | None = None,
         form: Format = Format.MARKDOWN,
         performer: Performer = perform,
+        paying: Charge | None = None,
     ) -> list[Answer]:
         """Run the calls in order on the window of a session (None: that of the last message).
 
@@ -77,8 +96,8 @@ class PageCommands:
         if it does not exist.
 
         Raises ``NotFoundError`` for no such agent or page, ``RefusedError`` for a forbidden
-        operation, ``PageStoreError`` if a text cannot be saved, and ``ConflictError`` if the tree
-        is no longer at the version ``mark``.
+        operation, ``PageStoreError`` if a text cannot be saved, ``ConflictError`` if the tree is no
+        longer at the version ``mark``, and ``QuotaError``.
         """
         prefetched = self._prefetched(agent_id, calls, session_id)
         if not any(each.tool.changes for each in calls):
@@ -88,6 +107,7 @@ class PageCommands:
             request_naming_by_read(self.database, agent_id, context.workspace.settled)
             return answers
         with self.database.agent_transaction(agent_id) as connection:
+            charge_calls(connection, paying, agent_id, calls)
             begins = any(each.tool.begins for each in calls)
             is_new = begins and begin_agent(connection, agent_id)
             # The lane's row before the tree: otherwise a new message's page could be shown with an

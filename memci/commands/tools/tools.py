@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from memci.broker.wakeup import Wakeups
 from memci.commands.pages import perform
-from memci.commands.pages.perform import PageCommands, ToolRequest
+from memci.commands.pages.perform import PageCommands, ToolRequest, charge_calls
 from memci.commands.pages.workspace import OperationContext, TreeVersion
 from memci.commands.tools.memory_reads import MemoryTools
 from memci.commands.tools.memory_writes import MemoryWrites
@@ -21,6 +21,7 @@ from memci.schemas.base import Answer, Request
 from memci.schemas.problems import describe_misuse, field_path
 from memci.schemas.tools.table import BY_NAME, About
 from memci.storage.agents import redaction_of
+from memci.storage.key_usage import Charge
 from memci.storage.pages.tree import begin_agent
 from memci.validation_messages import own_faults
 
@@ -75,17 +76,20 @@ class Tools:
         *,
         session_id: str | None = None,
         form: Format = Format.MARKDOWN,
+        paying: Charge | None = None,
     ) -> Answer:
         """Use a tool, in a session (None: that of the last message), whose window is ``form``.
 
         Raises ``NotFoundError`` for no such tool, agent or thing, ``InvalidInputError`` for
         arguments that the tool does not take, ``RefusedError`` and ``ConflictError`` for what may
-        not or cannot be done, ``UnavailableError`` when a part does not answer. Nothing is then
-        changed.
+        not or cannot be done, ``QuotaError`` of the key that is ``paying``, ``UnavailableError``
+        when a part does not answer. Nothing is then changed.
         """
         call = parse_tool_request(tool, arguments, actor)
-        if call.tool.about is About.PAGES or _writes(call):
-            return self.run_all(agent_id, actor, [call], session_id=session_id, form=form)[0]
+        if call.tool.about is About.PAGES or call.writes:
+            return self.run_all(
+                agent_id, actor, [call], session_id=session_id, form=form, paying=paying
+            )[0]
         return self.memory.run(agent_id, call, session_id=session_id)
 
     def dry_run(self, context: OperationContext, call: ToolRequest) -> Answer:
@@ -96,7 +100,7 @@ class Tools:
         if call.tool.about is About.PAGES:
             return perform.perform(context, call)
         session = context.rendering.session_id
-        if _writes(call):
+        if call.writes:
             connection, agent_id = context.connection, context.agent_id
             return self.writes.run(connection, agent_id, call, session_id=session, writes=False)
         return self.memory.run(context.agent_id, call, session_id=session)
@@ -110,14 +114,16 @@ class Tools:
         session_id: str | None = None,
         mark: TreeVersion | None = None,
         form: Format = Format.MARKDOWN,
+        paying: Charge | None = None,
     ) -> list[Answer]:
         """Run calls on pages and calls that change memory, in order: all of them or none.
 
         Raises as ``run``, and ``ConflictError`` when the pages are not those of ``mark`` any more.
         """
         calls = self._redacted(agent_id, actor, calls)
-        if mark is None and all(map(_writes, calls)):
+        if mark is None and all(each.writes for each in calls):
             with self.pages.database.agent_transaction(agent_id) as connection:
+                charge_calls(connection, paying, agent_id, calls)
                 if any(each.tool.begins for each in calls):
                     begin_agent(connection, agent_id)
                     lock_lane(connection, agent_id)
@@ -130,7 +136,7 @@ class Tools:
         else:
 
             def performer(context: OperationContext, call: ToolRequest) -> Answer:
-                if not _writes(call):
+                if not call.writes:
                     return perform.perform(context, call)
                 return self.writes.run(context.connection, agent_id, call, session_id=session_id)
 
@@ -142,8 +148,9 @@ class Tools:
                 mark=mark,
                 form=form,
                 performer=performer,
+                paying=paying,
             )
-        if any(map(_writes, calls)):
+        if any(each.writes for each in calls):
             # Always: a worker that found the lane locked has given up.
             self.wakeups.wake_lane(agent_id)
         return answers
@@ -164,9 +171,3 @@ class Tools:
             parsed = parse_tool_request(call.tool.name, given, actor)
             redacted.append(replace(call, request=parsed.request))
         return redacted
-
-
-def _writes(call: ToolRequest) -> bool:
-    """Return True if the tool changes memory, in a transaction that others can share."""
-    tool = call.tool
-    return tool.about is About.MEMORY and tool.changes and tool.in_code

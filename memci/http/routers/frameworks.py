@@ -19,7 +19,10 @@ thread_routes = Routes("threads", CONFLICT)
 @item_routes.write.put("/agents/{agent}/items")
 def put_items(agent: AgentId, body: schemas.ItemsIn, call: Call) -> schemas.ItemsAnswer:
     """Store items under their names, replacing earlier ones, and remove others."""
-    return framework_storage.put_items(call.runtime.database, call.runtime.wakeups, agent, body)
+    runtime, paying = call.runtime, call.state.charge
+    return framework_storage.put_items(
+        runtime.database, runtime.wakeups, agent, body, paying=paying
+    )
 
 
 @item_routes.read.post("/agents/{agent}/items/get")
@@ -70,7 +73,8 @@ def put_checkpoint(
     agent: AgentId, thread: Thread, body: schemas.CheckpointIn, call: Call
 ) -> schemas.CheckpointStored:
     """Store a checkpoint of a thread, with the values that are new in it."""
-    return framework_storage.put_checkpoint(call.runtime.database, agent, thread, body)
+    database, paying = call.runtime.database, call.state.charge
+    return framework_storage.put_checkpoint(database, agent, thread, body, paying=paying)
 
 
 @thread_routes.write.post("/agents/{agent}/threads/{thread:path}/writes")
@@ -78,7 +82,8 @@ def put_pending_writes(
     agent: AgentId, thread: Thread, body: schemas.WritesIn, call: Call
 ) -> schemas.CheckpointStored:
     """Store what a task has written after a checkpoint."""
-    return framework_storage.put_writes(call.runtime.database, agent, thread, body)
+    database, paying = call.runtime.database, call.state.charge
+    return framework_storage.put_writes(database, agent, thread, body, paying=paying)
 
 
 @thread_routes.write.post("/agents/{agent}/threads/{thread:path}/copy")

@@ -10,7 +10,7 @@ from memci.domain.pages.page import Lifecycle
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.window_text import Format
 from memci.errors import InvalidInputError
-from memci.http.agent_tools import accounted, scope_of, tool_named, tools_for, use_tool
+from memci.http.agent_tools import audited, scope_of, tool_named, tools_for, use_tool
 from memci.http.documentation import CONFLICT
 from memci.http.request import AgentId, Call, Cursor, SessionId, WindowFormat
 from memci.http.routing import Routes
@@ -106,7 +106,8 @@ def _run(
 ) -> Any:
     """Use a tool as a developer."""
     run = call.runtime.tools.run
-    return run(agent, Actor.DEVELOPER, tool, request, session_id=session, form=form)
+    paying = call.state.charge
+    return run(agent, Actor.DEVELOPER, tool, request, session_id=session, form=form, paying=paying)
 
 
 for _tool in TOOLS:
@@ -173,7 +174,8 @@ def attp(
 
     Faults of the model's answer or code are in our answer, for the model to read.
     """
-    return call.runtime.attp.run(agent, request.text, session_id=session_id)
+    run = call.runtime.attp.run
+    return run(agent, request.text, session_id=session_id, paying=call.state.charge)
 
 
 @tool_routes.read.get("/tools")
@@ -208,9 +210,8 @@ def use(
     """
     named = tool_named(tool)
     call.check(scope_of(named))
-    return accounted(
+    return audited(
         call,
         named,
-        arguments,
-        lambda: use_tool(call.runtime, agent, named, arguments, session_id, form),
+        lambda: use_tool(call, agent, named, arguments, session_id, form),
     )

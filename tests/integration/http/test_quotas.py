@@ -158,6 +158,76 @@ def test_added_and_corrected_memories_are_messages(serve: Serve) -> None:
         agent.call_tool("forget", {"memory": ORIGIN_NODE + 1})  # it stores nothing
 
 
+CODE = """[tool_call]
+status = 'success'
+code = '''
+remember(text="one")
+remember(text="two")
+'''"""
+
+
+def test_plans_and_programs_are_charged_for_what_they_store(serve: Serve) -> None:
+    server = serve(api_keys=limited(messages_per_day=4))
+    send(server.url, "t-1", "x")
+    with Memci(server.url, api_key=KEY) as memci:
+        agent = memci.agent("t-1")
+        agent.update_plan(steps=["Buy bread."])
+        assert agent.attp(CODE).status == "success"
+        assert memci.keys().keys[0].messages_today == 4
+        for refused in (
+            lambda: agent.update_plan(steps=["Buy milk."]),
+            lambda: agent.attp(CODE),
+            lambda: agent.call_tool("update_plan", {"steps": ["Buy milk."]}),
+        ):
+            with pytest.raises(QuotaError):
+                refused()
+        assert [each.text for each in agent.plan().steps] == ["Buy bread."]
+        assert len(agent.messages().messages) == 4
+        agent.create_detail_page(name="Note", detail="A note.", parent="usr-0")  # no message
+
+
+BEGINNINGS: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "a message": ("POST", "messages", {"messages": [{"role": "user", "content": "x"}]}),
+    "a note": (
+        "POST",
+        "pages/create_detail_page",
+        {"name": "Note", "detail": "A note.", "parent": "usr-0"},
+    ),
+    "a folder": (
+        "POST",
+        "pages/create_contents_page",
+        {"name": "Things", "parent": "usr-0"},
+    ),
+    "a tool": (
+        "POST",
+        "tools/create_contents_page",
+        {"name": "Things", "parent": "usr-0"},
+    ),
+    "a fact": ("POST", "tools/remember", {"text": "A fact."}),
+    "an item": ("PUT", "items", {"items": [{"namespace": ["a"], "key": "b", "value": {}}]}),
+    "writes": (
+        "POST",
+        "threads/t/writes",
+        {"checkpoint_id": "c", "task_id": "t", "writes": []},
+    ),
+}
+
+
+@pytest.mark.parametrize("beginning", BEGINNINGS)
+def test_each_way_to_begin_an_agent_counts_it(serve: Serve, beginning: str) -> None:
+    server = serve(api_keys=limited(agents=1))
+    method, path, body = BEGINNINGS[beginning]
+    headers = {"Authorization": f"Bearer {KEY}"}
+    with httpx.Client(base_url=f"{server.url}/v1/agents", headers=headers) as http:
+        first, second = (
+            http.request(method, f"/{each}/{path}", json=body) for each in ("t-1", "t-2")
+        )
+        assert first.is_success, first.text
+        assert second.status_code == 429, second.text
+        assert http.request(method, f"/t-1/{path}", json=body).is_success
+    assert server.count("lane") == 1
+
+
 def test_defaults_hold_for_keys_without_limits_of_their_own(serve: Serve) -> None:
     defaults = KeyLimits(messages_per_day=1)
     free = serve(api_keys=limited(messages_per_day=0), key_limits=defaults).url

@@ -11,10 +11,13 @@ from memci.domain.job import JobKind
 from memci.domain.memory.parameters import MemoryParameters
 from memci.errors import ConflictError, NotFoundError
 from memci.jobs.restore_memory import _Whole
+from memci.smallmodel.ports import Judgement
 from memci.storage.messages import read_messages
 from memci.storage.network.network_editions import open_edition
 from memci.storage.pins import read_pins
 from memci.storage.reading.messages import list_messages
+from memci.storage.reading.recall import seen
+from memci.storage.search.find import Restriction
 from tests.support.archives import export_agent, import_agent
 from tests.support.erasing import MARK, Eraser, found_in_database
 from tests.support.mailbox import Mailbox
@@ -89,6 +92,32 @@ def test_a_correction_replaces_a_memory_at_once(
     rebuilding.edit(new.id, text="I was born in Oslo [Oslo]")
     rebuilding.run()
     assert shown(ada)[1:] == ["…", "I was born in Oslo [Oslo]"]
+
+
+def test_a_corrected_short_term_memory_stays_in_its_session(
+    ada: AgentUnderTest, rebuilding: Rebuilding
+) -> None:
+    ada.models.judge.rest = Judgement(eligible=False, worth=9.0)
+    ada.remember("I was born in Rome [Rome].", session="one")
+    (old,) = ada.nodes("memory")
+    ada.models.judge.rest = Judgement(eligible=True, worth=9.0)
+    rebuilding.edit(old.id, text="I was born in Bonn [Bonn]")
+    rebuilding.run()
+
+    def seen_from(session: str, on: AgentUnderTest) -> set[int]:
+        ids = [each.id for each in on.nodes("memory")]
+        with on.database.agent_snapshot(on.agent_id) as connection:
+            return seen(connection, on.agent_id, ids, Restriction(session_id=session))
+
+    (new,) = ada.nodes("memory")
+    assert (old.tier, new.tier, new.session_id, new.pinned) == ("short", "short", "one", True)
+    assert seen_from("one", ada) == {new.id}
+    assert seen_from("two", ada) == set()
+    assert is_same(rebuilding.rebuilt())
+    rebuilding.switch()
+    rebuilding.run()
+    assert len(seen_from("one", ada)) == 1
+    assert seen_from("two", ada) == set()
 
 
 def test_a_deleted_memory_stays_deleted(ada: AgentUnderTest, rebuilding: Rebuilding) -> None:
@@ -227,6 +256,23 @@ def test_pins_and_summaries_of_what_is_deleted_go(
     assert ada.rows("SELECT * FROM summary WHERE agent_id = %s") == []
     jobs = ada.rows("SELECT kind FROM job WHERE agent_id = %s AND state = 'queued'")
     assert JobKind.SUMMARISE in {job.kind for job in jobs}
+
+
+def test_steps_of_plans_go_with_what_is_deleted(
+    ada: AgentUnderTest, rebuilding: Rebuilding
+) -> None:
+    text = "Here is the plan:\n1. Call Luigi\n2. Book a table [Grace]\n\nThe sea is blue [Oslo]."
+    ada.remember(text, role="assistant")
+    tracking = TrackingUnderTest(ada)
+    tracking.run()
+    assert (plan := tracking.plan())
+    assert [each.text for each in plan.steps] == ["Call Luigi", "Book a table [Grace]"]
+    steps, sea = ada.nodes("memory")
+    rebuilding.delete(sea.id)
+    assert tracking.plan() == plan, "the other memory tells it"
+    rebuilding.edit(steps.id, text="1. Call nobody")
+    assert tracking.plan() is None
+    assert ada.rows("SELECT text FROM plan_step WHERE agent_id = %s") == []
 
 
 def test_a_model_marks_no_pinned_memory_as_outdated(
