@@ -213,6 +213,11 @@ class Message:
         return readable_text(self.role, self.content, self.tool_calls)
 
     @property
+    def is_withheld(self) -> bool:
+        """Whether reads show nothing of it: all that it told was corrected or deleted."""
+        return self.content == _WITHHELD and self.role is not Role.TOOL
+
+    @property
     def is_note(self) -> bool:
         """True if the agent wrote this only for its memory (R20)."""
         return self.role is Role.ASSISTANT and is_note(self.metadata)

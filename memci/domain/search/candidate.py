@@ -97,7 +97,10 @@ class Candidate(NamedTuple):
 
 
 def message_candidate(message: Message, lexical: float | None = None) -> Candidate:
-    """Return a message as a candidate, with its BM25 score if any."""
+    """Return a message as a candidate, with its BM25 score if any.
+
+    A note was said by nobody: it has no role, as a memory has none.
+    """
     return Candidate(
         Source.CHAT,
         message.seq,
@@ -105,7 +108,7 @@ def message_candidate(message: Message, lexical: float | None = None) -> Candida
         (message.seq,),
         message.said_at,
         message.session_id,
-        message.role,
+        None if message.is_note else message.role,
         message.name,
         lexical=lexical,
     )

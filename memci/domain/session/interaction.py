@@ -44,10 +44,10 @@ def interactions(messages: Iterable[Message]) -> list[Interaction]:
 
 
 def cut_at_users(messages: Iterable[Message]) -> list[list[Message]]:
-    """Cut messages (ascending seq) at those of users; notes are left out."""
+    """Cut messages (ascending seq) at those of users; notes and withheld messages are left out."""
     cut: list[list[Message]] = []
     for message in messages:
-        if message.is_note:
+        if message.is_note or message.is_withheld:
             continue
         if message.role is Role.USER or not cut:
             cut.append([])

@@ -268,8 +268,8 @@ def restorable(connection: Connection, agent_id: str, node_ids: Sequence[int]) -
 
 
 # Messages of memories, and those whose memories a rebuilt network has left out (M24), which only
-# trails name: trails are read only if there is such a message. A message with a corrected or deleted
-# part counts for nothing: that was no knowledge.
+# trails name: trails are read only if there is such a message. A message with a corrected or
+# deleted part does not count: that was no knowledge.
 _MADE = """
 m.agent_id = %(agent)s {visibility} AND m.withheld IS NULL AND (m.memory_state = 'made'
     OR m.memory_state = 'none' AND m.remember = 'never' AND m.seq IN (

@@ -9,9 +9,10 @@ import pytest
 
 from memci.domain.context import rendering
 from memci.domain.context.rendering import MEMORIES, Layout, write_entries
-from memci.domain.search.candidate import Candidate
+from memci.domain.search.candidate import Candidate, message_candidate
+from memci.domain.session.interaction import cut_at_users
 from memci.language.detection import Language
-from memci.message import Role
+from memci.message import Message, Role, note_metadata, shown_text
 from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 from tests.support.talk import BEGIN, memory, message
 
@@ -113,3 +114,19 @@ def test_a_block_has_as_many_tokens_as_its_pieces(
     ]
     pieces = [text for _, text in write_entries(layout, layout.in_order(chat), language)]
     assert sum(map(count, pieces)) == count("".join(pieces))
+
+
+def test_a_note_is_said_by_nobody() -> None:
+    note = Message(
+        1, "m", Role.ASSISTANT, "I am allergic to nuts.", BEGIN, metadata=note_metadata()
+    )
+    entry = text_of(message_candidate(note))
+    assert entry.endswith("[memory] I am allergic to nuts.\n")
+    assert "assistant" not in entry
+
+
+def test_a_message_of_which_nothing_is_shown_is_in_no_interaction() -> None:
+    told = "My bank is around the corner."
+    hidden = shown_text(told, [0, len(told)])
+    said = [Message(n, f"m{n}", Role.USER, text, BEGIN) for n, text in enumerate(["Hi.", hidden])]
+    assert cut_at_users(said) == [[said[0]]]
