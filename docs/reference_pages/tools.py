@@ -31,7 +31,8 @@ def _use(tool: Tool) -> str:
         "for developers alone" if not tool.for_agents else "",
         "not in ATTP" if not tool.in_code else "",
         "`undo` does not take it back" if tool.changes and not tool.undone else "",
-        "destroys for good; needs a key of scope `admin`" if tool.destroys else "",
+        "destroys for good" if tool.destroys else "",
+        "needs a key of scope `admin`" if tool.erases else "",
     ]
     told = "; ".join(each for each in said if each)
     return f" ({told})" if told else ""

@@ -32,7 +32,7 @@ from memci.schemas.tools.table import BY_NAME, Tool, tools_of_agents
 
 def scope_of(tool: Tool) -> Scope:
     """Return the scope that a key needs for a tool."""
-    if tool.destroys:
+    if tool.erases:
         return Scope.ADMIN
     return Scope.WRITE if tool.changes else Scope.READ
 

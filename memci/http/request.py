@@ -111,7 +111,8 @@ def audit_entry(request: Request, action: str) -> AuditEntry:
     """Return the entry of the audit log for an admitted request."""
     given = request.headers.get("x-request-id", "")
     key, place = request.state.key, request.path_params
-    subject = place.get("name") or place.get("job_id") or place.get("webhook_id")
+    named = ("name", "job_id", "webhook_id", "node_id")
+    subject = next((place[each] for each in named if each in place), None)
     return AuditEntry(
         action,
         given if _REQUEST_ID.fullmatch(given) else uuid4().hex,

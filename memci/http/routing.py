@@ -29,6 +29,9 @@ from memci.http.request import Call, audit_entry, check_query
 from memci.telemetry.metrics import HttpMetrics
 from memci.telemetry.traces import Traces, valid_traceparent
 
+# Of every scope: they change or remove what was known.
+_AUDITED = frozenset({"PATCH", "DELETE"})
+
 
 class GuardedRoute(APIRoute):
     """A route that needs a key with its scope, if the server has keys."""
@@ -67,7 +70,8 @@ class GuardedRoute(APIRoute):
             call = Call(request.scope, request.receive, max_bytes=gate.max_request_bytes)
             if self.body_field is not None:
                 await call.read()
-            if self.scope is Scope.ADMIN and request.method != "GET":
+            is_administration = self.scope is Scope.ADMIN and request.method != "GET"
+            if is_administration or request.method in _AUDITED:
                 return await _audited(call, self.operation_id or "", handle)
             return await handle(call)
 

@@ -1394,7 +1394,7 @@ export interface paths {
         /**
          * Return the tools for a model, in the format of its provider
          * @description Only those that the key may use: a key of scope read may use tools that change nothing, a key of
-         *     scope write those that erase nothing.
+         *     scope write those that erase no messages.
          */
         get: operations["list_tools"];
         put?: never;
@@ -1417,8 +1417,8 @@ export interface paths {
         /**
          * Use a tool as the agent's model, and return the answer for the model
          * @description The permissions are those of the agent, and undo takes changes back. A tool that changes
-         *     something needs a key of scope write, and one that erases a key of scope admin, as `/erase`
-         *     does. Refusals are problems with a `detail` for the model.
+         *     something needs a key of scope write, and one that erases messages a key of scope admin, as
+         *     `/erase` does. Refusals are problems with a `detail` for the model.
          */
         post: operations["use"];
         delete?: never;

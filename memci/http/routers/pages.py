@@ -188,7 +188,7 @@ def list_tools(
     """Return the tools for a model, in the format of its provider.
 
     Only those that the key may use: a key of scope read may use tools that change nothing, a key of
-    scope write those that erase nothing.
+    scope write those that erase no messages.
     """
     return written(tools_for(call.state.key), form)
 
@@ -205,8 +205,8 @@ def use(
     """Use a tool as the agent's model, and return the answer for the model.
 
     The permissions are those of the agent, and undo takes changes back. A tool that changes
-    something needs a key of scope write, and one that erases a key of scope admin, as `/erase`
-    does. Refusals are problems with a `detail` for the model.
+    something needs a key of scope write, and one that erases messages a key of scope admin, as
+    `/erase` does. Refusals are problems with a `detail` for the model.
     """
     named = tool_named(tool)
     call.check(scope_of(named))

@@ -44,6 +44,7 @@ class Tool:
     begins: bool = False  # True: it may come before an agent's first message
     idempotent: bool = False
     destroys: bool = False  # True: nothing takes it back
+    erases: bool = False  # True: messages go, too, for which a key needs scope admin
     developer_help: str | None = None  # where it differs from the text for models
 
     @property
@@ -112,7 +113,7 @@ TOOLS: tuple[Tool, ...] = (
     Tool(memory.Remember, memory.Noted, About.MEMORY, begins=True),
     Tool(memory.Update, memory.Noted, About.MEMORY),
     Tool(memory.Forget, memory.Forgot, About.MEMORY, in_code=False, destroys=True),
-    Tool(memory.Erase, memory.Erased, About.MEMORY, in_code=False, destroys=True),
+    Tool(memory.Erase, memory.Erased, About.MEMORY, in_code=False, destroys=True, erases=True),
     Tool(memory.Recall, memory.FoundList, About.MEMORY, changes=False),
     Tool(memory.Search, memory.FoundList, About.MEMORY, changes=False),
     Tool(memory.Summarise, memory.Summary, About.MEMORY, changes=False),

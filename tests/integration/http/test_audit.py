@@ -15,6 +15,7 @@ from memci.upkeep.duties import prune_audit
 from tests.integration.http.conftest import Serve
 from tests.integration.http.serving import Served
 from tests.support.command_line import run
+from tests.support.large_agents import ORIGIN_NODE, fill_with_origin
 
 KEYS = {
     "boss": new_key("boss", scope="admin"),
@@ -65,6 +66,26 @@ def test_each_action_is_recorded_with_its_outcome_and_without_content(
     with server.runtime.database.lane_transaction() as connection:
         rows = connection.exec_driver_sql("SELECT audit.*::text FROM audit").all()
     assert "word of mine" not in str(rows)
+
+
+def test_memories_are_deleted_and_corrected_with_scope_write_and_recorded(serve: Serve) -> None:
+    key, entry = new_key("app", agents="t-*", scope="write")
+    server = serve(api_keys=(entry, KEYS["boss"][1]))
+    fill_with_origin(server.runtime.database, "t-1")
+    with Memci(server.url, api_key=key) as app:
+        app.agent("t-1").correct_memory(ORIGIN_NODE, "A fact of mine.")
+        app.agent("t-1").call_tool("forget", {"memory": ORIGIN_NODE + 1})
+        app.agent("t-1").delete_memory(ORIGIN_NODE + 1)  # again
+        with pytest.raises(MemciError):
+            app.agent("t-1").call_tool("erase", {"messages": ["m1"]})
+    with Memci(server.url, api_key=KEYS["boss"][0]) as boss:
+        records = boss.audit().records
+    assert [told(each) for each in records] == [
+        ("app", "delete_node", "t-1", str(ORIGIN_NODE + 1), 200),
+        ("app", "tool_forget", "t-1", None, 200),
+        ("app", "edit_nodes", "t-1", None, 200),
+    ]
+    assert "fact of mine" not in str(records)
 
 
 def test_a_key_reads_of_its_own_agents_only(server: Served, boss: Memci) -> None:

@@ -197,7 +197,7 @@ def test_a_key_is_offered_only_the_tools_that_it_may_use(serve, form):
             return {each.get("name") or each["function"]["name"] for each in client.tools(form)}
 
     assert names("admin") == set(every)
-    assert names("write") == {name for name, tool in every.items() if not tool.destroys}
+    assert names("write") == {name for name, tool in every.items() if not tool.erases}
     assert names("read") == {name for name, tool in every.items() if not tool.changes}
 
 

@@ -116,7 +116,7 @@ def test_a_key_of_scope_write_has_no_erasing_tool(server_and_keys):
     async def go() -> None:
         async with over_http(server.url, "team-1", key=keys["write"]) as client:
             listed = [each.name for each in (await client.list_tools()).tools]
-            assert listed == [tool.name for tool in tools_of_agents() if not tool.destroys]
+            assert listed == [tool.name for tool in tools_of_agents() if not tool.erases]
             with pytest.raises(MCPError, match="Unknown tool: erase"):
                 await client.call_tool("erase", {"messages": ["m1"]})
 
