@@ -62,7 +62,7 @@ def add(
         session_id=request.session_id,
         user_id=request.user_id,
         key=key,
-        charge=paying,
+        paying=paying,
         redact=redact,
     )
     answer = intake.append(append)

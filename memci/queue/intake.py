@@ -84,7 +84,7 @@ class Append:
     key: str | None = None  # the same key is the same request
     job_id: UUID | None = None
     traceparent: str | None = None
-    charge: Charge | None = None
+    paying: Charge | None = None
     redact: str = ""  # of agents that do not say what is redacted
 
 
@@ -185,8 +185,8 @@ class AsyncIntake:
             messages = _identified(redaction.request)
             values = _values(request, job, messages, applied=applied)
             paid = None
-            if request.charge is not None:
-                charged = request.charge.values(request.agent_id, values["count"], values["bytes"])
+            if request.paying is not None:
+                charged = request.paying.values(request.agent_id, values["count"], values["bytes"])
                 paid = (CHARGE, charged)
             try:
                 row = await self.statements.run(request.agent_id, _SUBMIT, values, first=paid)
@@ -281,9 +281,9 @@ def _is_same(stored_as: object, said: object, message: NewMessage) -> bool:
 def _charge(
     connection: Connection, request: Append, messages: Sequence[tuple[str, NewMessage]]
 ) -> None:
-    if request.charge is not None:
+    if request.paying is not None:
         count, size = len(messages), _size(messages)
-        charge(connection, request.charge, request.agent_id, messages=count, size=size)
+        charge(connection, request.paying, request.agent_id, messages=count, size=size)
 
 
 def _size(messages: Sequence[tuple[str, NewMessage]]) -> int:

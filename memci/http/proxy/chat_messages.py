@@ -142,7 +142,7 @@ class ChatRequest:
     names_session: bool = True
     # Which messages are left out and why.
     left_out: str | None = None
-    charge: Charge | None = None
+    paying: Charge | None = None
 
     @property
     def query(self) -> str | None:

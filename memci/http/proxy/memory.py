@@ -218,7 +218,7 @@ class ChatMemory:
                     skip_erased=True,
                     source=JobSource.HTTP,
                     traceparent=traceparent,
-                    charge=request.charge,
+                    paying=request.paying,
                     redact=self._settings.memory.redact,
                 )
             )

@@ -38,7 +38,7 @@ async def append_messages(
             source=JobSource.HTTP,
             key=idempotency_key,
             traceparent=call.state.traceparent,
-            charge=call.state.charge,
+            paying=call.state.charge,
             redact=call.runtime.settings.memory.redact,
         )
     )
