@@ -168,7 +168,7 @@ def _edit(visit: Visit, done: str, **change: object) -> Response:
         visit.agent,
         [request],
         redact=runtime.settings.memory.redact,
-        paying=visit.request.state.charge,
+        paying=visit.request.state.paying,
     )
     return _back(visit, done)
 
@@ -194,7 +194,7 @@ def _add(visit: Visit) -> Response:
         request,
         None,
         redact=visit.runtime.settings.memory.redact,
-        paying=visit.request.state.charge,
+        paying=visit.request.state.paying,
     )
     return visit.back_to("agents", visit.agent, "memory", done="add")
 

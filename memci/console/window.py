@@ -59,7 +59,14 @@ def _use(visit: Visit) -> Response:
         arguments = {}
     elif tool not in _ON_PAGE:
         raise InvalidInputError("expected a tool of the window", field="tool")
-    visit.runtime.tools.run(visit.agent, Actor.AGENT, tool, arguments, session_id=session)
+    visit.runtime.tools.run(
+        visit.agent,
+        Actor.AGENT,
+        tool,
+        arguments,
+        session_id=session,
+        paying=visit.request.state.paying,
+    )
     return visit.back_to("agents", visit.agent, "window", session=session, done=tool)
 
 

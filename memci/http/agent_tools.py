@@ -75,7 +75,7 @@ def use_tool(
             given,
             session_id=session,
             form=form,
-            paying=request.state.charge,
+            paying=request.state.paying,
         )
     except NotFoundError as error:
         # A model has no list of agents.

@@ -113,7 +113,7 @@ class Gate:
             raise
         request.state.key = key
         request.state.agents = key.agents if key else "*"
-        request.state.charge = self._admit_key(request, key) if key else None
+        request.state.paying = self._admit_key(request, key) if key else None
         agent_id = request.path_params.get("agent")
         if agent_id is not None:
             check_agent_id(agent_id)

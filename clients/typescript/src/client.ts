@@ -166,6 +166,22 @@ export class Agent extends Documents {
     return answer;
   }
 
+  /** Remember facts without a conversation; they are pinned, so they do not fade. */
+  addMemories(memories: string | string[] | api.NewMemory[], options: Omit<Body<"add_memories">, "memories"> = {}, call?: CallOptions) {
+    const headers = { "Idempotency-Key": crypto.randomUUID() };
+    return this.send<api.AddAnswer>("POST", "/nodes", { ...call, headers, json: { ...options, memories } });
+  }
+
+  /** Correct a memory with a new `text`, pin or unpin it, or set its type or worth. */
+  editMemory(id: number, json: api.MemoryEdit, call?: CallOptions) {
+    return this.send<api.EditAnswer>("PATCH", `/nodes/${id}`, { ...call, json });
+  }
+
+  /** Delete a memory; its messages stay stored, but reads do not show what it told. */
+  deleteMemory(id: number, call?: CallOptions) {
+    return this.send<api.DeleteAnswer>("DELETE", `/nodes/${id}`, call);
+  }
+
   /** Search messages, memories, pages and documents, by meaning and by words. */
   search(query: string, options?: SearchOptions, call?: CallOptions) {
     return this.#read<api.SearchAnswer>("/search", { ...options, query }, call);

@@ -41,6 +41,14 @@ test("a job is awaited, and its memories are listed", async () => {
   assert.equal((await bob.jobs({ state: "dead" })).jobs.length, 0);
   assert.equal((await bob.messages({ session_id: "第一/次" })).messages.length, 2);
   await bob.endSession("第一/次");
+  const { job_id: added } = await bob.addMemories("My dog is called Rex.");
+  await bob.wait(added!);
+  const [rex] = (await bob.nodes({ kind: "memory", text: "Rex" })).nodes;
+  assert.deepEqual((await bob.editMemory(rex!.id, { text: "My dog is called Max." })).corrected, [rex!.id]);
+  await bob.waitIdle();
+  const [max] = (await bob.nodes({ kind: "memory", text: "Max" })).nodes;
+  assert.deepEqual((await bob.deleteMemory(max!.id)).deleted, [max!.id]);
+  assert.equal((await bob.nodes({ kind: "memory", text: "Max" })).nodes.length, 0);
 });
 
 test("the same key stores once, and the same id with another text is a conflict", async () => {

@@ -58,7 +58,7 @@ class Proxy:
             )
             await relay.run(ask, receive, send)
             return
-        request = replace(request, paying=call.state.charge)
+        request = replace(request, paying=call.state.paying)
         recalled = await self._memory.before(request, call.state.traceparent)
         with self._memory.unrecorded.hold(request):
             await self._answer(request, recalled, (headers, await call.body()), (receive, send))

@@ -122,7 +122,7 @@ async def _add(call: Call, owner: str) -> DocumentAnswer:
             owner,
             new,
             traceparent=call.state.traceparent,
-            paying=call.state.charge,
+            paying=call.state.paying,
         )
 
     return await run_in_threadpool(run)

@@ -19,7 +19,7 @@ thread_routes = Routes("threads", CONFLICT)
 @item_routes.write.put("/agents/{agent}/items")
 def put_items(agent: AgentId, body: schemas.ItemsIn, call: Call) -> schemas.ItemsAnswer:
     """Store items under their names, replacing earlier ones, and remove others."""
-    runtime, paying = call.runtime, call.state.charge
+    runtime, paying = call.runtime, call.state.paying
     return framework_storage.put_items(
         runtime.database, runtime.wakeups, agent, body, paying=paying
     )
@@ -73,7 +73,7 @@ def put_checkpoint(
     agent: AgentId, thread: Thread, body: schemas.CheckpointIn, call: Call
 ) -> schemas.CheckpointStored:
     """Store a checkpoint of a thread, with the values that are new in it."""
-    database, paying = call.runtime.database, call.state.charge
+    database, paying = call.runtime.database, call.state.paying
     return framework_storage.put_checkpoint(database, agent, thread, body, paying=paying)
 
 
@@ -82,7 +82,7 @@ def put_pending_writes(
     agent: AgentId, thread: Thread, body: schemas.WritesIn, call: Call
 ) -> schemas.CheckpointStored:
     """Store what a task has written after a checkpoint."""
-    database, paying = call.runtime.database, call.state.charge
+    database, paying = call.runtime.database, call.state.paying
     return framework_storage.put_writes(database, agent, thread, body, paying=paying)
 
 

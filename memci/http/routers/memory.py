@@ -38,7 +38,7 @@ async def append_messages(
             source=JobSource.HTTP,
             key=idempotency_key,
             traceparent=call.state.traceparent,
-            paying=call.state.charge,
+            paying=call.state.paying,
             redact=call.runtime.settings.memory.redact,
         )
     )

@@ -73,7 +73,7 @@ def add_memories(
         body,
         idempotency_key,
         redact=call.runtime.settings.memory.redact,
-        paying=call.state.charge,
+        paying=call.state.paying,
     )
     metrics: HttpMetrics = call.app.state.metrics
     metrics.count_redacted(answer.redacted)
@@ -107,7 +107,7 @@ def _edit(call: Call, agent: str, changes: Sequence[memories.NumberedEdit]) -> m
         agent,
         changes,
         redact=runtime.settings.memory.redact,
-        paying=call.state.charge,
+        paying=call.state.paying,
     )
 
 

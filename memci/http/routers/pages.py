@@ -106,7 +106,7 @@ def _run(
 ) -> Any:
     """Use a tool as a developer."""
     run = call.runtime.tools.run
-    paying = call.state.charge
+    paying = call.state.paying
     return run(agent, Actor.DEVELOPER, tool, request, session_id=session, form=form, paying=paying)
 
 
@@ -175,7 +175,7 @@ def attp(
     Faults of the model's answer or code are in our answer, for the model to read.
     """
     run = call.runtime.attp.run
-    return run(agent, request.text, session_id=session_id, paying=call.state.charge)
+    return run(agent, request.text, session_id=session_id, paying=call.state.paying)
 
 
 @tool_routes.read.get("/tools")
