@@ -97,7 +97,7 @@ def _requests() -> tuple[tuple[str, str, str, str], ...]:
         ("JSON in `metadata`, filters, arguments", f"{MOST_LEVELS} levels", "–", _invalid()),
         (
             "open streams of events",
-            f"{_default('http_max_streams')} for each API process, a quarter of it for one key",
+            f"{_default('http_max_streams')} a process, a quarter of it for one key",
             _name("http_max_streams"),
             _problem(errors.RateLimitedError),
         ),

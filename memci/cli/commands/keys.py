@@ -62,7 +62,9 @@ def new_key(
     scope: Annotated[
         KeyScope, typer.Option(help="What the key permits; each includes the one before.")
     ] = "read",
-    days: Annotated[int | None, typer.Option(min=1, help="Days until it expires.")] = None,
+    days: Annotated[
+        int | None, typer.Option(min=1, max=36_500, help="Days until it expires.")
+    ] = None,
     requests_per_minute: Annotated[int | None, _limit("requests in a minute")] = None,
     messages_per_day: Annotated[int | None, _limit("messages in a day")] = None,
     stored_bytes: Annotated[int | None, _limit("stored bytes of its agents")] = None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -103,6 +104,7 @@ def _send(memory: Agent, messages: list[dict[str, Any]], parsed: Parsed, **to: A
             sent.accepted += answer.accepted
             sent.duplicates += answer.duplicates
             sent.erased += answer.erased
+            sent.redacted += Counter(answer.redacted)
             sent.seq = max(sent.seq, answer.seq)
             if answer.job_id is not None and answer.accepted:
                 sent.job_ids.append(answer.job_id)
@@ -118,6 +120,8 @@ def _print_result(
     were = "was" if sent.duplicates == 1 else "were"
     known = f", {sent.duplicates} {were} stored before" if sent.duplicates else ""
     say(f"{counted(sent.accepted, 'message')} stored ({parsed.format}){known}")
+    if sent.redacted:
+        say(f"redacted: {', '.join(f'{count} {kind}' for kind, count in sent.redacted.items())}")
     if waited and sent.job_ids:
         say("processed")
     for job_id in () if waited else sent.job_ids:
@@ -174,6 +178,7 @@ class Sent:
     """Totals of all append requests."""
 
     accepted: int = 0
+    redacted: Counter[str] = field(default_factory=Counter)
     duplicates: int = 0
     erased: list[str] = field(default_factory=list)
     seq: int = 0

@@ -123,7 +123,7 @@
       { selector: ".named", style: { label: "data(name)", color: ink, "font-size": 11, "text-margin-y": -3, "text-max-width": 140, "text-wrap": "ellipsis", "font-family": getComputedStyle(document.body).fontFamily } },
       { selector: ".pinned", style: { "border-width": 2, "border-color": ink } },
       { selector: ".dim", style: { opacity: 0.06 } },
-      { selector: ".chosen", style: { label: "data(name)", color: ink, "font-size": 11, "text-max-width": 200, "text-wrap": "ellipsis", "border-width": 3, "border-color": ink, "z-index": 9 } },
+      { selector: ".chosen", style: { label: "data(name)", color: ink, "font-size": 11, "text-max-width": 200, "text-wrap": "ellipsis", "underlay-color": colour("memory"), "underlay-opacity": 0.3, "underlay-padding": 8, "z-index": 9 } },
     ];
   }
 
