@@ -169,7 +169,8 @@ export class Agent extends Documents {
   /** Remember facts without a conversation; they are pinned, so they do not fade. */
   addMemories(memories: string | string[] | api.NewMemory[], options: Omit<Body<"add_memories">, "memories"> = {}, call?: CallOptions) {
     const headers = { "Idempotency-Key": crypto.randomUUID() };
-    return this.send<api.AddAnswer>("POST", "/nodes", { ...call, headers, json: { ...options, memories } });
+    const facts = [memories].flat().map((each) => (typeof each === "string" ? { text: each } : each));
+    return this.send<api.AddAnswer>("POST", "/nodes", { ...call, headers, json: { ...options, memories: facts } });
   }
 
   /** Correct a memory with a new `text`, pin or unpin it, or set its type or worth. */
