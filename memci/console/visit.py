@@ -90,7 +90,7 @@ class Visit:
         value = self.given(name)
         if value is not None and not (value.isascii() and value.isdigit() and len(value) <= 18):  # noqa: PLR2004 - fits a bigint
             raise InvalidInputError("expected a whole number", field=name)
-        return value and int(value)  # type: ignore[return-value]
+        return None if value is None else int(value)
 
     def asked(self, schema: type[B], **values: Any) -> B:
         """Return a request of the API with the values that are given; raises as the API does."""
