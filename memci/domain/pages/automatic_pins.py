@@ -35,7 +35,7 @@ def pinned(
 
     Not pinned are the words of ``refused`` findings, whose pins were removed, and words that the
     same users see already. Findings that hold no more are removed. No user sees more findings, pins
-    or tokens than the rules allow: the oldest finding is removed, and no other pin. A newer finding
+    or tokens than the rules allow: an old finding is removed, and no other pin. A newer finding
     of the same speaker with a different decision on the same matter also replaces a finding, in any
     order of discovery.
     """
@@ -111,7 +111,7 @@ def _age(finding: Pin) -> tuple[datetime, int, tuple[int, int]]:
 def _excess_findings(
     pins: Sequence[Pin], newest: Pin, rules: PageRules, tokens_of: Callable[[str], int]
 ) -> list[Pin]:
-    """Return the oldest findings over the limits, for each user who sees the newest one."""
+    """Return the findings over the limits, for each user who sees the newest one."""
     users: Collection[str | None] = [newest.user_id]
     if newest.user_id is None:
         users = {None, *(each.user_id for each in pins)}
@@ -127,11 +127,23 @@ def _excess(
 ) -> Iterator[Pin]:
     costs = {each.number: tokens_of(each.text) + _LINE_TOKENS for each in seen}
     findings = {each.number: each for each in seen if each.by == Maker.DETECTOR}
-    for number, each in list(findings.items()):
+    while findings:
         own = [costs[one] for one in findings]
         fits = len(own) <= rules.key_messages_max and sum(own) <= rules.key_messages_max_tokens
         every = costs.values()
         if fits and len(every) <= rules.max_pins and sum(every) <= rules.pins_max_tokens:
             return
-        yield each
-        del findings[number], costs[number]
+        first = _first_to_go(list(findings.values()))
+        yield first
+        del findings[first.number], costs[first.number]
+
+
+def _first_to_go(findings: Sequence[Pin]) -> Pin:
+    """Return the oldest finding that is no constraint, or is one if more than half are.
+
+    An allergy that a user told once matters longer than a task or a decision.
+    """
+    constraints = [each for each in findings if each.kind is PinKind.CONSTRAINT]
+    if 2 * len(constraints) > len(findings):
+        return constraints[0]
+    return next(each for each in findings if each.kind is not PinKind.CONSTRAINT)

@@ -44,5 +44,5 @@ class PageRules(Parameters):
     collapse_to: float = 0.75  # … down to this share of it (P13)
     max_pins: int = 32  # texts that can be pinned (R7)
     pins_max_tokens: int = 1_000  # of the message that shows them
-    key_messages_max: int = 8  # in one user's sessions; the oldest give way
+    key_messages_max: int = 8  # in one user's sessions; old ones go, constraints last
     key_messages_max_tokens: int = 240  # of their texts, likewise

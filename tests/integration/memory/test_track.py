@@ -112,7 +112,7 @@ def test_a_key_message_does_not_replace_that_of_another_user(ada, tracking):
     assert len(tracking.texts()) == 2
 
 
-def test_only_the_oldest_detected_pins_give_way(ada, pages):
+def test_only_detected_pins_give_way(ada, pages):
     tracking = TrackingUnderTest(ada, PageRules(key_messages_max=2))
     pages.do("pin", text="the agent's own")
     ada.say(NEVER, TABLES, "Keep the summary under 200 words.")
@@ -127,7 +127,7 @@ def test_detected_pins_stay_within_their_token_limit(ada):
     tracking = TrackingUnderTest(ada, PageRules(key_messages_max_tokens=30))
     ada.say(NEVER, TABLES)
     tracking.run()
-    assert tracking.texts() == [TABLES]
+    assert tracking.texts() == [NEVER]
 
 
 def test_a_pin_of_the_agent_replaces_a_detected_pin(ada):

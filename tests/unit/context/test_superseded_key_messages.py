@@ -147,6 +147,17 @@ def test_in_another_session_only_an_explicit_change_supersedes(
     assert pinned_with([there], [here]).taken_down == ((1,) if gives_way else ())
 
 
+def test_constraints_outlast_other_key_messages():
+    talk = [
+        replace(pin(at, f"We go with plan {at}."), kind=PinKind.DECISION) for at in range(2, 20)
+    ]
+    kept = added(pin(1, "I'm allergic to nuts."), *talk)
+    assert kept == ["I'm allergic to nuts.", *(each.text for each in talk[-7:])]
+    constraints = [pin(at, f"Never open door {at}.") for at in range(2, 20)]
+    plan = replace(pin(20, "We go with Ann."), kind=PinKind.DECISION)
+    assert added(*constraints, plan) == [*(each.text for each in constraints[-7:]), plan.text]
+
+
 def pin(number: int, text: str) -> Pin:
     at = datetime(2026, 1, number, tzinfo=UTC)
     return Pin(
