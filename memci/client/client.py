@@ -60,7 +60,7 @@ class AsyncCollection(CollectionMethods[AsyncTransport]):
 # Methods of mem0, and the method of an agent that does the same.
 _OTHER_WORDS = {
     "delete": "delete_memory",
-    "delete_all": "erase_agent",
+    "delete_all": "erase",
     "get": "node",
     "get_all": "nodes",
     "update": "correct_memory",
