@@ -34,6 +34,7 @@ from memci.cli.commands import (
     webhooks,
 )
 from memci.cli.options import with_json
+from memci.config.installed import check_server, has_server
 from memci.domain.agent_id import AGENT_ID_PATTERN
 from memci.errors import ConfigurationError, InvalidInputError, MemciError
 from memci.validation_messages import expectation
@@ -41,11 +42,18 @@ from memci.validation_messages import expectation
 _FAILED = 1
 _WRONG_USE = 2
 
+_BEGIN = (
+    "Begin with `memci demo`. Or run `memci up` in one terminal, and in another: memci remember "
+    "FILE --agent ID, memci recall WORD --agent ID. If something does not work, run memci doctor."
+    if has_server()
+    else "This is the client alone: set MEMCI_API_URL to the address of a server, then: memci "
+    "remember FILE --agent ID, memci recall WORD --agent ID. The server, and demo, up, doctor and "
+    'db, need: pip install "memci[embedded]".'
+)
+
 app = typer.Typer(
     name="memci",
-    help="The memory and the context window of LLM agents.\n\n"
-    "Begin with `memci demo`. Or run `memci up` in one terminal, and in another: memci remember "
-    "FILE --agent ID, memci recall WORD --agent ID. If something does not work, run memci doctor.",
+    help=f"The memory and the context window of LLM agents.\n\n{_BEGIN}",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -245,8 +253,6 @@ def _print_error(error: MemciError, code: int) -> int:
 
 def _print_missing(error: Exception) -> int | None:
     """Print what to do about a missing file or package; return None for any other error."""
-    from memci.client.local import check_server
-
     if isinstance(error, OSError) and error.filename is not None and not _wants_traceback():
         reason = f"{error.filename} cannot be used: {error.strerror}"
         return _print_error(MemciError(f"{reason}; correct the path, or its rights"), _FAILED)

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from memci.cli.output import printable
+from memci.config.installed import has_server
 from memci.domain.agent_id import LISTED, no_agent
 from memci.errors import (
     ConfigurationError,
@@ -63,11 +64,15 @@ def explained(settings: Settings) -> Iterator[None]:
         raise _with_command(error) from error
     except ReadTimeoutError as error:
         raise ReadTimeoutError(
-            "no context worker answered in time; `memci up` runs one, "
-            "and `memci doctor` shows the problem"
+            f"no context worker answered in time; `memci up` runs one, and {_diagnosis()}"
         ) from error
     except UnavailableError as error:
-        raise UnavailableError(f"{error} ({url}; `memci doctor` shows the problem)") from error
+        raise UnavailableError(f"{error} ({url}; {_diagnosis()})") from error
+
+
+def _diagnosis() -> str:
+    where = "" if has_server() else ", on the server's machine,"
+    return f"`memci doctor`{where} shows the problem"
 
 
 def client_for(settings: Settings, *, timeout_s: float = 30.0) -> Memci:

@@ -2,7 +2,7 @@
 
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self, Unpack
+from typing import TYPE_CHECKING, Any, Self, Unpack
 from urllib.parse import quote
 
 from pydantic import RootModel
@@ -55,6 +55,16 @@ class Collection(CollectionMethods[Transport]):
 
 class AsyncCollection(CollectionMethods[AsyncTransport]):
     """One collection of documents, for asyncio."""
+
+
+# Methods of mem0, and the method of an agent that does the same.
+_OTHER_WORDS = {
+    "delete": "delete_memory",
+    "delete_all": "erase",
+    "get": "node",
+    "get_all": "nodes",
+    "update": "correct_memory",
+}
 
 
 def _of(user: str | None) -> AppendOptions:
@@ -182,6 +192,19 @@ class ServerMethods(AdministrationMethods[TransportT], WebhookMethods[TransportT
         memory = self._memory(agent)
         own = {**options, **_of(user)}
         return memory._read("/context", ContextAnswer, own, query=query)  # noqa: SLF001
+
+    if not TYPE_CHECKING:  # type checkers know all attributes
+
+        def __getattr__(self, name: str) -> Any:
+            """Raise ``AttributeError`` that names the method of an agent, if it is one."""
+            own = _OTHER_WORDS.get(name, name)
+            advice = f"; an agent has: .agent({DEFAULT_AGENT!r}).{own}()"
+            raise AttributeError(
+                f"{type(self).__name__} has no {name}"
+                + (advice if hasattr(AgentMethods, own) else ""),
+                name=name,
+                obj=self,
+            )
 
     def _memory(self, agent: str) -> MemoryMethods[TransportT]:
         return AgentMethods(agent, self._options, self._transport)

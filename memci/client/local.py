@@ -1,7 +1,6 @@
 """memci on this machine, in the background of the programs that use it."""
 
 import fcntl
-import importlib.util
 import json
 import os
 import subprocess
@@ -9,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import IO, NamedTuple
 
+from memci.config.installed import check_server
 from memci.errors import ConfigurationError
 
 
@@ -18,15 +18,6 @@ class LocalServer(NamedTuple):
     url: str
     api_key: str | None
     in_use: IO[bytes]
-
-
-def check_server() -> None:
-    """Raise ``ConfigurationError`` where the client is installed without the server."""
-    if importlib.util.find_spec("celery") is None:
-        raise ConfigurationError(
-            'this needs the server, which is not installed: pip install "memci[embedded]" '
-            "(memci[server] is without PostgreSQL and Redis)"
-        )
 
 
 def start_local(data_dir: Path | str | None) -> LocalServer:

@@ -2,7 +2,7 @@
 
 import inspect
 import textwrap
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Collection, Coroutine, Mapping
 from dataclasses import dataclass, field
 from functools import wraps
 from inspect import Parameter, Signature
@@ -101,12 +101,34 @@ def method(flow: Callable[Concatenate[SelfT, P], Flow[T]]) -> Method[P, T]:
 
     @wraps(flow)
     def run(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> Any:
+        for name in kwargs.keys() - known:
+            raise TypeError(_no_argument(flow.__name__, name, known))
         return self._transport.run(flow(self, *args, **kwargs))
 
     _show_options(run, flow)
+    known = dict.fromkeys(tuple(inspect.signature(run).parameters)[1:]).keys()
     made: Any = run
     bound: Method[P, T] = made
     return bound
+
+
+# Arguments of other libraries, and what they are here.
+_OTHER_WORDS = {
+    "agent_id": "agent",
+    "limit": "k",
+    "max_tokens": "budget_tokens",
+    "metadata": 'messages=[{"role": "user", "content": "…", "metadata": {…}}]',
+    "run_id": "session_id",
+    "top_k": "k",
+    "user": "user_id",
+}
+
+
+def _no_argument(method_name: str, name: str, known: Collection[str]) -> str:
+    """Return what to write instead of an argument that a method does not have."""
+    other = _OTHER_WORDS.get(name, "")
+    advice = f"; use {other}" if other.partition("=")[0] in known else ""
+    return f"{method_name}() has no argument {name}{advice}; there are: {', '.join(known)}"
 
 
 class _LeftOut:

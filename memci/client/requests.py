@@ -144,10 +144,13 @@ def check_url(url: str) -> str:
     try:
         parsed = httpx.URL(url)
         fits = parsed.scheme in {"http", "https"} and bool(parsed.host)
-    except httpx.InvalidURL:
+    except (httpx.InvalidURL, TypeError):  # None is a variable that is not set
         fits = False
     if not fits:
-        raise InvalidInputError("expected an address such as http://127.0.0.1:8000", field="url")
+        local = "; Memci.local() runs a server itself" if url is None else ""
+        raise InvalidInputError(
+            f"expected an address such as http://127.0.0.1:8000{local}", field="url"
+        )
     return url
 
 

@@ -153,7 +153,10 @@ def test_the_image_is_built_in_stages_and_runs_as_nobody():
     instructions = _dockerfile()
     words = [word for word, _ in instructions]
     last_stage = len(words) - 1 - words[::-1].index("FROM")
-    assert words.count("FROM") == 2
+    bases = [text.partition(" AS ")[0] for word, text in instructions if word == "FROM"]
+    assert bases == ["${PYTHON_IMAGE}"] * 2
+    (base,) = (text for word, text in instructions if word == "ARG")
+    assert re.fullmatch(r"PYTHON_IMAGE=python:3\.\d+\.\d+-[a-z-]+@sha256:[0-9a-f]{64}", base)
     after = dict(instructions[last_stage:])
     assert re.fullmatch(r"(\d+):\1", after["USER"])
     assert int(after["USER"].split(":")[0]) >= 10_000

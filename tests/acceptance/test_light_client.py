@@ -83,6 +83,9 @@ def test_what_needs_the_server_says_what_to_install(python: Path, tmp_path: Path
     code = "from memci import Memci\ntry: Memci.local()\nexcept Exception as error: print(error)"
     assert 'pip install "memci[embedded]"' in run(python, "-c", code).stdout
     assert list(tmp_path.iterdir()) == []
+    assert "set MEMCI_API_URL to the address of a server" in memci(python, ["--help"]).stdout
+    unanswered = memci(python, ["agents", "list"], MEMCI_API_URL="http://127.0.0.1:9")
+    assert "`memci doctor`, on the server's machine, shows the problem" in unanswered.stderr
 
 
 def test_it_talks_to_a_server(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from inspect import signature
+from typing import Any
 
 import pytest
 
@@ -19,6 +20,12 @@ def test_a_bad_address_is_refused_with_an_example(url: str) -> None:
     with pytest.raises(InvalidInputError, match=r"such as http://127\.0\.0\.1:8000") as refused:
         Memci(url)
     assert refused.value.field == "url"
+
+
+def test_without_an_address_it_says_what_runs_a_server() -> None:
+    unset: Any = None
+    with pytest.raises(InvalidInputError, match=r"Memci\.local\(\) runs a server"):
+        Memci(unset)
 
 
 def test_a_line_break_after_a_key_is_removed() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import pydoc
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -54,3 +55,36 @@ def test_every_option_has_a_description() -> None:
     for kind in kinds:
         for name, annotation in inspect.get_annotations(kind).items():
             assert "Annotated[" in str(annotation), f"{kind.__name__}.{name}"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "advice"),
+    [
+        (lambda memory: memory.add("x", metadata={}), 'use messages=[{"role": "user", "content": '),
+        (
+            lambda memory: memory.search("x", limit=5),
+            "no argument limit; use k; there are: query, user, ",
+        ),
+        (
+            lambda memory: memory.agent("a").nodes(user="x"),
+            "use user_id; there are: cursor, limit, ",
+        ),
+        (lambda memory: memory.agent("a").compress(wait=1), "no argument wait; there are: reason"),
+        (lambda memory: memory.agent("a").update_page(at=1), "no argument at; there are: index, "),
+    ],
+)
+def test_an_unknown_argument_is_refused_with_the_known_ones(wrong: Any, advice: str) -> None:
+    for memory in (Memci(), AsyncMemci()):
+        with pytest.raises(TypeError, match=re.escape(advice)):
+            wrong(memory)
+
+
+def test_a_method_of_an_agent_is_named_where_a_server_has_none() -> None:
+    memory: Any = Memci()
+    with pytest.raises(
+        AttributeError, match=r"no get_all; an agent has: \.agent\('default'\)\.nodes\("
+    ):
+        memory.get_all(user="anna")
+    with pytest.raises(AttributeError, match=r"\.remember\("):
+        memory.aio.remember("Hi")
+    assert not hasattr(memory, "no_method")
