@@ -255,7 +255,9 @@ def test_one_memory_over_the_passes(page: Page, stack: Stack) -> None:
     nodes = stack.api.get("/v1/agents/mira/nodes?kind=memory").json()["nodes"]
     node = max(nodes, key=lambda each: each["original_length"])
     open_memory(page, stack, "mira")
-    page.get_by_label("Find among").fill(node["phrase"][:40])
+    importances = page.locator("#nodes .muted").all_inner_texts()
+    assert importances == sorted(importances, key=float, reverse=True)
+    page.get_by_label("Find among").fill(node["content"][:40])
     page.locator(f'#nodes a[href$="/{node["id"]}"]').click()
     panel = page.locator("#node")
     expect(panel.get_by_text("Made of these messages")).to_be_visible()
@@ -282,11 +284,16 @@ def test_restore_a_forgotten_memory(page: Page, stack: Stack) -> None:
     wait_until(restored, "it is restored", timeout_s=60)
 
 
+_DIM = "document.getElementById('graph')._cyreg.cy.elements('.dim').length"
+
+
 def test_correct_a_memory_in_the_graph(page: Page, stack: Stack) -> None:
     nodes = stack.api.get("/v1/agents/mira/nodes?kind=memory").json()["nodes"]
     node = nodes[-1]["id"]
     open_memory(page, stack, "mira", node=node)
     panel = page.locator("#node")
+    counts = page.locator(".heading [hx-get]")
+    before = counts.inner_text()
     panel.get_by_role("button", name="Pin", exact=True).click()
     expect(panel.get_by_role("status")).to_contain_text("does not fade")
     assert stack.api.get(f"/v1/agents/mira/nodes/{node}").json()["pinned"]
@@ -294,6 +301,8 @@ def test_correct_a_memory_in_the_graph(page: Page, stack: Stack) -> None:
     panel.get_by_label("What holds instead").fill("Biscuit must not get grapes.")
     panel.get_by_role("button", name="Correct").click()
     expect(panel.get_by_role("link", name="#").first).to_be_visible()
+    # The corrected memory is gone, so the graph shows all again.
+    wait_until(lambda: not page.evaluate(_DIM), "nothing is dimmed", timeout_s=30)
     # The panel shows the new version when its job is done.
     expect(panel.locator(".chip", has_text="current")).to_be_visible(timeout=60_000)
     found = stack.api.get("/v1/agents/mira/nodes", params={"text": "grapes"}).json()["nodes"]
@@ -308,6 +317,8 @@ def test_correct_a_memory_in_the_graph(page: Page, stack: Stack) -> None:
     # The list beside the graph has it without being loaded again.
     item = page.locator(f'#nodes a[href$="/{added[0]["id"]}"]')
     expect(item).to_be_visible(timeout=30_000)
+    expect(item).to_contain_text("Biscuit likes pears.")
+    expect(counts).not_to_have_text(before, timeout=30_000)
 
 
 def test_ask_for_two_contexts(page: Page, stack: Stack) -> None:
@@ -539,7 +550,8 @@ def test_a_large_agent_is_quick_to_look_at(page: Page, stack: Stack) -> None:
     shown = page.evaluate("performance.getEntriesByName('graph-shown')[0].startTime")
     frames = 1000 / statistics.median(page.evaluate(_FRAMES))
     page.get_by_role("button", name="Play").click()
-    expect(page.locator("#graph")).to_have_attribute("data-at", "30", timeout=120_000)
+    expect(page.get_by_role("button", name="Pause")).to_be_visible()
+    expect(page.locator("#graph")).to_have_attribute("data-at", "now", timeout=120_000)
     steps = [
         e["duration"]
         for e in page.evaluate("performance.getEntriesByName('step').map(e => e.toJSON())")

@@ -10,6 +10,7 @@
   const MOST_STUMPS = 150, MOST_NAMES = 18, LISTED = 30, LEVELS = 6;
   const STEP_MS = 300, AHEAD = 3;
   const GOLDEN = Math.PI * (3 - Math.sqrt(5));
+  const texts = new Map(); // of a node now → the beginning of its text
   const frames = new Map(); // of a pass, or "now" → promise of its network
   const places = new Map(); // of a node → {x, y, hub, born, gone}
   const hubs = new Map(); // of an entity → {x, y, size}: its memories lie around it
@@ -33,6 +34,7 @@
   function read(data) {
     const nodes = new Map(data.nodes.map(([id, entity, name, importance, length, whole, focus, pinned]) =>
       [id, { id, entity, name, importance, left: entity ? 1 : Math.min(1, length / Math.max(1, whole)), focus, pinned }]));
+    if (data.pass === null) for (const node of nodes.values()) texts.set(node.id, node.name);
     const links = data.links.map(([source, target, strength, dangling]) => ({ source, target, strength, dangling }));
     return { pass: data.pass, nodes, links, leftOut: data.left_out };
   }
@@ -173,7 +175,7 @@
           cy.getElementById(id).remove();
         }
       }
-      if (chosen) markChosen(network);
+      if (network.nodes.has(chosen)) markChosen(network);
     });
     current = network;
   }
@@ -205,13 +207,16 @@
 
   const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
 
+  const called = (node) => texts.get(node.id) ?? node.name;
+
   function list() {
     const wanted = by("find").value.trim().toLowerCase();
-    const found = [...current.nodes.values()].filter((each) => !wanted || each.name.toLowerCase().includes(wanted)).slice(0, LISTED);
+    const found = [...current.nodes.values()].filter((each) => !wanted || called(each).toLowerCase().includes(wanted))
+      .sort((a, b) => b.importance - a.importance).slice(0, LISTED);
     by("nodes").replaceChildren(...found.map((node) => {
       const item = document.createElement("li"), link = document.createElement("a"), name = document.createElement("bdi"), number = document.createElement("span");
       link.href = words.node + node.id;
-      name.textContent = node.name.slice(0, 80);
+      name.textContent = called(node);
       if (node.entity) name.className = "entity";
       number.textContent = node.importance.toFixed(2);
       number.className = "muted";
@@ -278,6 +283,7 @@
     if (playing || by("pass").valueAsNumber < passes.length) return;
     frames.delete("now");
     await show(passes.length);
+    if (chosen && !current.nodes.has(chosen)) showAll(); // it was corrected, deleted or forgotten
   }
 
   async function play() {
@@ -319,7 +325,6 @@
 
   function showAll() {
     chosen = null;
-    by("node").replaceChildren();
     cy.batch(() => cy.elements(".dim, .chosen").removeClass("dim chosen"));
     draw(current);
     cy.fit(undefined, 20);
@@ -334,14 +339,14 @@
     cy = cytoscape({ container: box, style: style(), layout: { name: "preset" }, pixelRatio: Math.min(2, devicePixelRatio), minZoom: 0.05, maxZoom: 6, boxSelectionEnabled: false, autoungrabify: true, hideEdgesOnViewport: now.nodes.size > 3000 });
     cy.on("tap", "node", (event) => choose(event.target.data("node")));
     cy.on("zoom", sizeNames);
-    cy.on("tap", (event) => { if (event.target === cy && chosen) showAll(); });
+    cy.on("tap", (event) => { if (event.target === cy && chosen) { by("node").replaceChildren(); showAll(); } });
     draw(now);
     cy.fit(undefined, 20);
     tell(now);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => cy.style(style()));
     by("pass").addEventListener("input", (event) => { playing = false; show(event.target.valueAsNumber); });
     by("play").addEventListener("click", play);
-    by("all").addEventListener("click", showAll);
+    by("all").addEventListener("click", () => { by("node").replaceChildren(); showAll(); });
     by("find").addEventListener("input", list);
     document.body.addEventListener("update", (event) => { if (event.detail.happened) refresh(); });
     document.body.addEventListener("htmx:afterRequest", (event) => { if (event.detail.requestConfig.verb === "post") refresh(); });
