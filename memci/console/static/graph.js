@@ -8,7 +8,7 @@
   // The strongest links that are drawn at once; all links of a chosen node are drawn besides.
   const MOST_LINKS = 1500, MOST_OF_MANY = 500, MANY = 1000; // of many nodes fewer links
   const MOST_STUMPS = 150, MOST_NAMES = 18, LISTED = 30, LEVELS = 6;
-  const STEP_MS = 300, AHEAD = 3;
+  const STEP_MS = 300, AHEAD = 3, CLOSEST = 2;
   const GOLDEN = Math.PI * (3 - Math.sqrt(5));
   const texts = new Map(); // of a node now → the beginning of its text
   const frames = new Map(); // of a pass, or "now" → promise of its network
@@ -17,6 +17,7 @@
   let unit = 13; // between neighbours; more in a small network
   const drawn = new Map(); // of an element → its present classes
   let cy, current, chosen = null, playing = false, step = 0;
+  let lines = new Set(); // ids of the links and stumps that are drawn
 
   // ---- Data
 
@@ -35,9 +36,24 @@
     const nodes = new Map(data.nodes.map(([id, entity, name, importance, length, whole, focus, pinned]) =>
       [id, { id, entity, name, importance, left: entity ? 1 : Math.min(1, length / Math.max(1, whole)), focus, pinned }]));
     if (data.pass === null) for (const node of nodes.values()) texts.set(node.id, node.name);
-    const links = data.links.map(([source, target, strength, dangling]) => ({ source, target, strength, dangling }));
-    return { pass: data.pass, nodes, links, leftOut: data.left_out };
+    const links = data.links.map(([source, target, strength, dangling]) =>
+      ({ id: `${dangling ? "d" : "l"}${source}-${target}`, source, target, dangling, strength, classes: `w${level(strength)}${dangling ? " cut" : ""}` }));
+    dress(nodes);
+    const most = nodes.size > MANY ? MOST_OF_MANY : MOST_LINKS;
+    const strongest = links.filter((each) => !each.dangling && nodes.has(each.target)).slice(0, most);
+    return { pass: data.pass, nodes, links, strongest, stumps: links.filter((each) => each.dangling).slice(0, MOST_STUMPS) };
   }
+
+  // Each node's looks, when its network arrives, so that a step of the time-lapse only compares them.
+  function dress(nodes) {
+    let names = 0;
+    for (const node of nodes.values()) {
+      const kind = (node.entity ? "entity" : "memory") + (node.focus ? " focus" : "") + (node.pinned ? " pinned" : "");
+      node.classes = `${kind} s${size(node.importance)} o${level(node.left)}${node.entity && names++ < MOST_NAMES ? " named" : ""}`;
+    }
+  }
+
+  const called = (node) => texts.get(node.id) ?? node.name;
 
   // ---- Places: each memory lies around the entity of its strongest link, and keeps its place
 
@@ -125,7 +141,7 @@
       { selector: ".named", style: { label: "data(name)", color: ink, "font-size": 11, "text-margin-y": -3, "text-max-width": 140, "text-wrap": "ellipsis", "font-family": getComputedStyle(document.body).fontFamily } },
       { selector: ".pinned", style: { "border-width": 2, "border-color": ink } },
       { selector: ".dim", style: { opacity: 0.06 } },
-      { selector: ".chosen", style: { label: "data(name)", color: ink, "font-size": 11, "text-max-width": 200, "text-wrap": "ellipsis", "underlay-color": colour("memory"), "underlay-opacity": 0.3, "underlay-padding": 8, "z-index": 9 } },
+      { selector: ".chosen", style: { label: "data(name)", color: ink, "font-size": 11, "text-max-width": 200, "text-wrap": "ellipsis", "underlay-color": ink, "underlay-opacity": 0.25, "underlay-padding": 6, "underlay-shape": "ellipse", "z-index": 9 } },
     ];
   }
 
@@ -134,80 +150,71 @@
     const element = drawn.has(id) ? cy.getElementById(id) : null;
     drawn.set(id, classes);
     if (element?.length) element.classes(classes);
-    else cy.add({ group, data: { id, ...data }, classes, position });
+    else cy.add({ group, data: { id, ...data }, classes, position: position && { x: position.x, y: position.y } });
   }
 
   function shownLinks(network) {
+    const shown = [...network.strongest, ...network.stumps];
+    if (chosen === null) return shown;
     const near = network.links.filter((each) => each.source === chosen || each.target === chosen);
-    return new Set([...network.links.filter((each) => !each.dangling).slice(0, network.nodes.size > MANY ? MOST_OF_MANY : MOST_LINKS), ...near]);
+    return new Set([...shown, ...near.filter((each) => each.dangling || network.nodes.has(each.target))]);
   }
 
   function draw(network) {
     placeNew(network);
-    const named = new Set([...network.nodes.values()].filter((each) => each.entity).slice(0, MOST_NAMES).map((each) => each.id));
-    const links = shownLinks(network), pass = network.pass ?? Infinity, wanted = new Set();
-    let stumps = 0;
+    const pass = network.pass ?? Infinity, wanted = new Set(), near = neighbours(network);
+    const lit = (classes, isLit) => (near === null || isLit ? classes : `${classes} dim`);
     cy.batch(() => {
       for (const node of network.nodes.values()) {
         const place = places.get(node.id);
         place.born = Math.min(place.born ?? Infinity, pass);
-        const kind = (node.focus ? " focus" : "") + (node.pinned ? " pinned" : "");
-        const classes = `${node.entity ? "entity" : "memory"}${kind} s${size(node.importance)} o${level(node.left)}${named.has(node.id) ? " named" : ""}`;
-        put(`n${node.id}`, "nodes", { node: node.id, name: node.name }, classes, { x: place.x, y: place.y });
+        put(`n${node.id}`, "nodes", { node: node.id, name: called(node) }, lit(node.classes, near?.has(node.id)) + (near && node.id === chosen ? " chosen" : ""), place);
       }
       for (const [id, place] of places) {
         if (!network.nodes.has(id) && drawn.has(`n${id}`)) {
-          put(`n${id}`, "nodes", {}, place.born < pass ? "ghost" : "unborn");
+          put(`n${id}`, "nodes", {}, place.born < pass ? lit("ghost", near?.has(id)) : "unborn");
         }
       }
-      for (const link of network.links) {
-        const id = `l${link.source}-${link.target}`;
-        if (link.dangling) {
-          if (stumps++ < MOST_STUMPS || link.source === chosen) stump(link, id, wanted);
-        } else if (links.has(link) && network.nodes.has(link.target)) {
-          wanted.add(id);
-          put(id, "edges", { source: `n${link.source}`, target: `n${link.target}` }, `w${level(link.strength)}`);
-        }
+      for (const link of shownLinks(network)) {
+        wanted.add(link.id);
+        const classes = lit(link.classes, link.source === chosen || link.target === chosen);
+        if (link.dangling) stump(link, classes, wanted);
+        else put(link.id, "edges", { source: `n${link.source}`, target: `n${link.target}` }, classes);
       }
-      for (const id of [...drawn.keys()]) {
-        if (id[0] !== "n" && !wanted.has(id)) {
+      for (const id of lines) {
+        if (!wanted.has(id)) {
           drawn.delete(id);
           cy.getElementById(id).remove();
         }
       }
-      if (network.nodes.has(chosen)) markChosen(network);
+      lines = wanted;
     });
     current = network;
   }
 
-  function stump(link, id, wanted) {
+  function stump(link, classes, wanted) {
     const from = places.get(link.source), to = places.get(link.target);
     const angle = to ? Math.atan2(to.y - from.y, to.x - from.x) : link.target * GOLDEN;
-    wanted.add(`s${id}`).add(id);
-    put(`s${id}`, "nodes", {}, "stump", { x: from.x + 16 * Math.cos(angle), y: from.y + 16 * Math.sin(angle) });
-    put(id, "edges", { source: `n${link.source}`, target: `s${id}` }, `w${level(link.strength)} cut`);
+    const end = `s${link.id}`;
+    wanted.add(end);
+    put(end, "nodes", {}, "stump", { x: from.x + 16 * Math.cos(angle), y: from.y + 16 * Math.sin(angle) });
+    put(link.id, "edges", { source: `n${link.source}`, target: end }, classes);
   }
 
-  function markChosen(network) {
+  // The chosen node and those that it is linked to; null if all are shown alike.
+  function neighbours(network) {
+    if (!network.nodes.has(chosen)) return null;
     const near = new Set([chosen]);
     for (const { source, target } of network.links) {
       if (source === chosen) near.add(target);
       if (target === chosen) near.add(source);
     }
-    cy.elements(".dim, .chosen").removeClass("dim chosen");
-    cy.nodes().forEach((each) => { if (!near.has(each.data("node")) && !each.hasClass("stump")) each.addClass("dim"); });
-    cy.edges().forEach((each) => {
-      if (each.source().data("node") !== chosen && each.target().data("node") !== chosen) each.addClass("dim");
-    });
-    cy.getElementById(`n${chosen}`).addClass("chosen");
-    drawn.forEach((_, id) => drawn.set(id, "")); // so that the next frame sets all classes again
+    return near;
   }
 
   // ---- What stands beside the picture
 
   const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
-
-  const called = (node) => texts.get(node.id) ?? node.name;
 
   function list() {
     const wanted = by("find").value.trim().toLowerCase();
@@ -255,7 +262,7 @@
     const pass = network.pass ?? Infinity;
     by("at").textContent = network.pass === null ? words.now : fill(words.atPass, { n: network.pass });
     by("pass").setAttribute("aria-valuetext", by("at").textContent);
-    by("shown").textContent = fill(words.shown, { nodes: network.nodes.size, links: cy.edges().length });
+    by("shown").textContent = fill(words.shown, { nodes: network.nodes.size, links: current.strongest.length + current.stumps.length });
     box.dataset.nodes = network.nodes.size;
     box.dataset.at = network.pass ?? "now";
     moveCursor(pass);
@@ -273,6 +280,7 @@
     performance.mark("step-begins");
     draw(network);
     tell(network);
+    performance.measure("step-drawn", "step-begins");
     await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
     performance.measure("step", "step-begins");
     for (let ahead = 1; ahead <= AHEAD && index + ahead <= passes.length; ahead++) frame(at(index + ahead));
@@ -308,7 +316,10 @@
   let resizing = 0;
   function sizeNames() {
     clearTimeout(resizing);
-    resizing = setTimeout(() => cy.batch(() => cy.elements(".named, .chosen").style("font-size", 11.5 / Math.max(0.2, cy.zoom()))), 120);
+    resizing = setTimeout(() => cy.batch(() => {
+      const zoom = Math.max(0.2, cy.zoom());
+      cy.elements(".named, .chosen").style({ "font-size": 11.5 / zoom, "text-max-width": 160 / zoom });
+    }), 120);
   }
 
   function choose(id, follow) {
@@ -317,7 +328,8 @@
     if (follow) {
       const near = cy.elements(":visible").not(".dim");
       box.dataset.moving = "";
-      cy.animate({ complete: () => delete box.dataset.moving, fit: { eles: near, padding: 60 }, duration: matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 250 });
+      const zoom = Math.min(CLOSEST, cy.getFitViewport(near, 80)?.zoom ?? 1);
+      cy.animate({ complete: () => delete box.dataset.moving, zoom, center: { eles: near }, duration: matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 250 });
     }
     sizeNames();
     htmx.ajax("GET", words.node + id, { target: "#node", swap: "innerHTML" }).then(() => by("node").focus({ preventScroll: follow !== true }));
@@ -325,7 +337,6 @@
 
   function showAll() {
     chosen = null;
-    cy.batch(() => cy.elements(".dim, .chosen").removeClass("dim chosen"));
     draw(current);
     cy.fit(undefined, 20);
   }
