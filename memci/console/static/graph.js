@@ -1,4 +1,4 @@
-// The memory network as a graph, now and as each pass left it, drawn by Cytoscape.js.
+// The memory network as a graph, now and as each pass left it, for mouse and fingers by Cytoscape.js.
 "use strict";
 (() => {
   const box = document.getElementById("graph");
@@ -7,17 +7,17 @@
   const passes = words.passes ? words.passes.split(",").map(Number) : [];
   // The strongest links that are drawn at once; all links of a chosen node are drawn besides.
   const MOST_LINKS = 1500, MOST_OF_MANY = 500, MANY = 1000; // of many nodes fewer links
-  const MOST_STUMPS = 150, MOST_NAMES = 18, LISTED = 30, LEVELS = 6;
-  const STEP_MS = 300, AHEAD = 3, CLOSEST = 2;
+  const MOST_STUMPS = 150, MOST_NAMES = 18, LISTED = 30;
+  const STEP_MS = 300, AHEAD = 3, CLOSEST = 2, FAINT = 0.07, STUMP = 16, MOST_LETTERS = 32;
   const GOLDEN = Math.PI * (3 - Math.sqrt(5));
   const texts = new Map(); // of a node now → the beginning of its text
   const frames = new Map(); // of a pass, or "now" → promise of its network
   const places = new Map(); // of a node → {x, y, hub, born, gone}
   const hubs = new Map(); // of an entity → {x, y, size}: its memories lie around it
   let unit = 13; // between neighbours; more in a small network
-  const drawn = new Map(); // of an element → its present classes
+  const kinds = new Map(); // of a node → its present class in Cytoscape.js
   let cy, current, chosen = null, playing = false, step = 0;
-  let lines = new Set(); // ids of the links and stumps that are drawn
+  let scene = { lines: [], points: [] }, colours = {}; // what is painted
 
   // ---- Data
 
@@ -37,19 +37,21 @@
       [id, { id, entity, name, importance, left: entity ? 1 : Math.min(1, length / Math.max(1, whole)), focus, pinned }]));
     if (data.pass === null) for (const node of nodes.values()) texts.set(node.id, node.name);
     const links = data.links.map(([source, target, strength, dangling]) =>
-      ({ id: `${dangling ? "d" : "l"}${source}-${target}`, source, target, dangling, strength, classes: `w${level(strength)}${dangling ? " cut" : ""}` }));
+      ({ source, target, dangling, strength }));
     dress(nodes);
     const most = nodes.size > MANY ? MOST_OF_MANY : MOST_LINKS;
     const strongest = links.filter((each) => !each.dangling && nodes.has(each.target)).slice(0, most);
     return { pass: data.pass, nodes, links, strongest, stumps: links.filter((each) => each.dangling).slice(0, MOST_STUMPS) };
   }
 
-  // Each node's looks, when its network arrives, so that a step of the time-lapse only compares them.
+  // Each node's looks, when its network arrives, so that a step of the time-lapse has less to do.
   function dress(nodes) {
     let names = 0;
     for (const node of nodes.values()) {
-      const kind = (node.entity ? "entity" : "memory") + (node.focus ? " focus" : "") + (node.pinned ? " pinned" : "");
-      node.classes = `${kind} s${size(node.importance)} o${level(node.left)}${node.entity && names++ < MOST_NAMES ? " named" : ""}`;
+      node.colour = node.focus ? "focus" : node.entity ? "entity" : "memory";
+      node.width = 6 + 2.4 * Math.min(9, 2.2 * Math.sqrt(node.importance));
+      node.opacity = 0.2 + 0.8 * node.left;
+      node.named = node.entity && names++ < MOST_NAMES;
     }
   }
 
@@ -117,40 +119,27 @@
     for (const id of missing) around(id, found.get(id)?.entity ?? 0);
   }
 
-  // ---- Drawing: classes in few steps, so that a pass changes few elements
+  // ---- Drawing. Cytoscape.js knows the nodes, in few sizes, and says which one is meant. Its own way to draw thousands
+  // of elements takes several times as long as this one, too long for a step of the time-lapse.
 
-  const level = (share) => Math.min(LEVELS - 1, Math.floor(share * LEVELS));
-  const size = (importance) => Math.min(9, Math.floor(2.2 * Math.sqrt(importance)));
-
-  function style() {
-    const colour = (name) => getComputedStyle(document.querySelector(`.swatch.${name}`)).color;
-    const ink = getComputedStyle(document.body).color;
-    const steps = Array.from({ length: LEVELS }, (_, at) => at);
-    return [
-      { selector: "node", style: { "background-color": colour("memory"), "overlay-opacity": 0 } },
-      { selector: ".entity", style: { "background-color": colour("entity"), shape: "diamond" } },
-      { selector: ".focus", style: { "background-color": colour("focus") } },
-      ...Array.from({ length: 10 }, (_, at) => ({ selector: `.s${at}`, style: { width: 6 + 2.4 * at, height: 6 + 2.4 * at } })),
-      ...steps.map((at) => ({ selector: `.o${at}`, style: { opacity: 1 - 0.8 * (LEVELS - 1 - at) / LEVELS } })),
-      { selector: ".ghost", style: { width: 4, height: 4, opacity: 0.22, "background-color": colour("ghost") } },
-      { selector: ".unborn", style: { display: "none" } },
-      { selector: ".stump", style: { width: 1, height: 1, opacity: 0, events: "no" } },
-      { selector: "edge", style: { width: 1, "curve-style": "haystack", "haystack-radius": 0, "line-color": colour("ghost"), events: "no" } },
-      ...steps.map((at) => ({ selector: `.w${at}`, style: { opacity: 0.08 + 0.6 * (at / LEVELS), width: 0.6 + 1.4 * at / LEVELS } })),
-      { selector: ".cut", style: { "line-style": "dashed", "line-color": colour("focus") } },
-      { selector: ".named", style: { label: "data(name)", color: ink, "font-size": 11, "text-margin-y": -3, "text-max-width": 140, "text-wrap": "ellipsis", "font-family": getComputedStyle(document.body).fontFamily } },
-      { selector: ".pinned", style: { "border-width": 2, "border-color": ink } },
-      { selector: ".dim", style: { opacity: 0.06 } },
-      { selector: ".chosen", style: { label: "data(name)", color: ink, "font-size": 11, "text-max-width": 200, "text-wrap": "ellipsis", "underlay-color": ink, "underlay-opacity": 0.25, "underlay-padding": 6, "underlay-shape": "ellipse", "z-index": 9 } },
-    ];
+  function lookUpColours() {
+    const page = getComputedStyle(document.body);
+    colours = { ink: page.color, back: getComputedStyle(box).backgroundColor, family: page.fontFamily };
+    for (const name of ["memory", "entity", "focus", "ghost"]) colours[name] = getComputedStyle(document.querySelector(`.swatch.${name}`)).color;
   }
 
-  function put(id, group, data, classes, position) {
-    if (drawn.get(id) === classes) return;
-    const element = drawn.has(id) ? cy.getElementById(id) : null;
-    drawn.set(id, classes);
-    if (element?.length) element.classes(classes);
-    else cy.add({ group, data: { id, ...data }, classes, position: position && { x: position.x, y: position.y } });
+  const STYLE = [
+    ...Array.from({ length: 10 }, (_, at) => ({ selector: `.s${at}`, style: { width: 8 + 2.4 * at, height: 8 + 2.4 * at } })),
+    { selector: ".ghost", style: { width: 6, height: 6 } },
+    { selector: ".unborn", style: { display: "none" } },
+  ];
+
+  function put(node, kind, { x, y }) {
+    const before = kinds.get(node);
+    if (before === kind) return;
+    kinds.set(node, kind);
+    if (before) cy.getElementById(`n${node}`).classes(kind);
+    else cy.add({ group: "nodes", data: { id: `n${node}`, node }, classes: kind, position: { x, y } });
   }
 
   function shownLinks(network) {
@@ -162,43 +151,77 @@
 
   function draw(network) {
     placeNew(network);
-    const pass = network.pass ?? Infinity, wanted = new Set(), near = neighbours(network);
-    const lit = (classes, isLit) => (near === null || isLit ? classes : `${classes} dim`);
+    const pass = network.pass ?? Infinity, near = neighbours(network), points = [];
+    const lit = (opacity, isLit) => (near === null || isLit ? opacity : FAINT);
     cy.batch(() => {
-      for (const node of network.nodes.values()) {
-        const place = places.get(node.id);
-        place.born = Math.min(place.born ?? Infinity, pass);
-        put(`n${node.id}`, "nodes", { node: node.id, name: called(node) }, lit(node.classes, near?.has(node.id)) + (near && node.id === chosen ? " chosen" : ""), place);
-      }
       for (const [id, place] of places) {
-        if (!network.nodes.has(id) && drawn.has(`n${id}`)) {
-          put(`n${id}`, "nodes", {}, place.born < pass ? lit("ghost", near?.has(id)) : "unborn");
-        }
+        const node = network.nodes.get(id);
+        if (node) place.born = Math.min(place.born ?? Infinity, pass);
+        const isGhost = !node && place.born < pass;
+        if (node || kinds.has(id)) put(id, node ? `s${Math.floor((node.width - 6) / 2.4)}` : isGhost ? "ghost" : "unborn", place);
+        if (isGhost) points.unshift({ place, width: 4, colour: "ghost", opacity: lit(0.3, near?.has(id)) });
+        if (node) points.push({ ...node, place, opacity: lit(node.opacity, near?.has(id)), chosen: near && id === chosen, named: node.named && (!near || near.has(id)) });
       }
-      for (const link of shownLinks(network)) {
-        wanted.add(link.id);
-        const classes = lit(link.classes, link.source === chosen || link.target === chosen);
-        if (link.dangling) stump(link, classes, wanted);
-        else put(link.id, "edges", { source: `n${link.source}`, target: `n${link.target}` }, classes);
-      }
-      for (const id of lines) {
-        if (!wanted.has(id)) {
-          drawn.delete(id);
-          cy.getElementById(id).remove();
-        }
-      }
-      lines = wanted;
     });
+    const lines = [];
+    for (const { source, target, strength, dangling } of shownLinks(network)) {
+      const from = places.get(source), isLit = source === chosen || target === chosen;
+      lines.push({ from, to: dangling ? stump(from, target) : places.get(target), dangling, opacity: lit(0.1 + 0.6 * strength, isLit), width: 0.6 + 1.4 * strength });
+    }
     current = network;
+    scene = { lines, points };
+    box.dataset.chosen = near ? chosen : "";
+    cy.forceRender();
   }
 
-  function stump(link, classes, wanted) {
-    const from = places.get(link.source), to = places.get(link.target);
-    const angle = to ? Math.atan2(to.y - from.y, to.x - from.x) : link.target * GOLDEN;
-    const end = `s${link.id}`;
-    wanted.add(end);
-    put(end, "nodes", {}, "stump", { x: from.x + 16 * Math.cos(angle), y: from.y + 16 * Math.sin(angle) });
-    put(link.id, "edges", { source: `n${link.source}`, target: end }, classes);
+  function stump(from, target) {
+    const to = places.get(target), angle = to ? Math.atan2(to.y - from.y, to.x - from.x) : target * GOLDEN;
+    return { x: from.x + STUMP * Math.cos(angle), y: from.y + STUMP * Math.sin(angle) };
+  }
+
+  function paint(context) {
+    for (const { from, to, dangling, opacity, width } of scene.lines) {
+      context.globalAlpha = opacity;
+      context.lineWidth = width;
+      context.strokeStyle = dangling ? colours.focus : colours.ghost;
+      context.setLineDash(dangling ? [3, 2] : []);
+      context.beginPath();
+      context.moveTo(from.x, from.y);
+      context.lineTo(to.x, to.y);
+      context.stroke();
+    }
+    context.setLineDash([]);
+    for (const point of scene.points) {
+      if (point.chosen) fill(context, { place: point.place }, point.width / 2 + 6, colours.ink, 0.25);
+      if (point.pinned) fill(context, point, point.width / 2 + 2, colours.ink, point.opacity);
+      fill(context, point, point.width / 2, colours[point.colour], point.opacity);
+    }
+    context.globalAlpha = 1;
+    for (const point of scene.points) if (point.named || point.chosen) write(context, point);
+  }
+
+  function fill(context, { place: { x, y }, entity }, radius, colour, opacity) {
+    context.globalAlpha = opacity;
+    context.fillStyle = colour;
+    context.beginPath();
+    if (entity) for (const [right, down] of [[0, -1], [1, 0], [0, 1], [-1, 0]]) context.lineTo(x + right * radius, y + down * radius);
+    else context.arc(x, y, radius, 0, 2 * Math.PI);
+    context.fill();
+  }
+
+  // A name has the same size at every zoom, and stays within the picture.
+  function write(context, point) {
+    const zoom = Math.max(0.2, cy.zoom()), { x1, x2 } = cy.extent(), name = called(point);
+    const text = name.length > MOST_LETTERS ? `${name.slice(0, MOST_LETTERS)}…` : name;
+    context.font = `${12 / zoom}px ${colours.family}`;
+    context.textAlign = "center";
+    const half = context.measureText(text).width / 2 + 4 / zoom;
+    const x = Math.max(x1 + half, Math.min(x2 - half, point.place.x)), y = point.place.y - point.width / 2 - 5 / zoom;
+    context.lineWidth = 3 / zoom;
+    context.strokeStyle = colours.back;
+    context.strokeText(text, x, y);
+    context.fillStyle = colours.ink;
+    context.fillText(text, x, y);
   }
 
   // The chosen node and those that it is linked to; null if all are shown alike.
@@ -214,7 +237,7 @@
 
   // ---- What stands beside the picture
 
-  const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
+  const filled = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
 
   function list() {
     const wanted = by("find").value.trim().toLowerCase();
@@ -260,9 +283,9 @@
 
   function tell(network) {
     const pass = network.pass ?? Infinity;
-    by("at").textContent = network.pass === null ? words.now : fill(words.atPass, { n: network.pass });
+    by("at").textContent = network.pass === null ? words.now : filled(words.atPass, { n: network.pass });
     by("pass").setAttribute("aria-valuetext", by("at").textContent);
-    by("shown").textContent = fill(words.shown, { nodes: network.nodes.size, links: current.strongest.length + current.stumps.length });
+    by("shown").textContent = filled(words.shown, { nodes: network.nodes.size, links: current.strongest.length + current.stumps.length });
     box.dataset.nodes = network.nodes.size;
     box.dataset.at = network.pass ?? "now";
     moveCursor(pass);
@@ -312,26 +335,15 @@
 
   // ---- One node
 
-  // Names have the same size at every zoom.
-  let resizing = 0;
-  function sizeNames() {
-    clearTimeout(resizing);
-    resizing = setTimeout(() => cy.batch(() => {
-      const zoom = Math.max(0.2, cy.zoom());
-      cy.elements(".named, .chosen").style({ "font-size": 11.5 / zoom, "text-max-width": 160 / zoom });
-    }), 120);
-  }
-
   function choose(id, follow) {
     chosen = id;
     draw(current);
     if (follow) {
-      const near = cy.elements(":visible").not(".dim");
+      const around = neighbours(current) ?? places, near = cy.nodes(":visible").filter((each) => around.has(each.data("node")));
       box.dataset.moving = "";
       const zoom = Math.min(CLOSEST, cy.getFitViewport(near, 80)?.zoom ?? 1);
       cy.animate({ complete: () => delete box.dataset.moving, zoom, center: { eles: near }, duration: matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 250 });
     }
-    sizeNames();
     htmx.ajax("GET", words.node + id, { target: "#node", swap: "innerHTML" }).then(() => by("node").focus({ preventScroll: follow !== true }));
   }
 
@@ -347,14 +359,15 @@
     const few = [0, Math.floor(passes.length / 2), passes.length - 1].filter((each, index, all) => each >= 0 && all.indexOf(each) === index);
     const [now, ...past] = await Promise.all([frame("now"), ...few.map((each) => frame(passes[each]))]);
     layOut([now, ...past]);
-    cy = cytoscape({ container: box, style: style(), layout: { name: "preset" }, pixelRatio: Math.min(2, devicePixelRatio), minZoom: 0.05, maxZoom: 6, boxSelectionEnabled: false, autoungrabify: true, hideEdgesOnViewport: now.nodes.size > 3000 });
+    cy = cytoscape({ container: box, style: STYLE, layout: { name: "preset" }, pixelRatio: Math.min(2, devicePixelRatio), minZoom: 0.05, maxZoom: 6, boxSelectionEnabled: false, autoungrabify: true });
+    lookUpColours();
+    cy.renderer().drawLayeredElements = paint;
     cy.on("tap", "node", (event) => choose(event.target.data("node")));
-    cy.on("zoom", sizeNames);
     cy.on("tap", (event) => { if (event.target === cy && chosen) { by("node").replaceChildren(); showAll(); } });
     draw(now);
     cy.fit(undefined, 20);
     tell(now);
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => cy.style(style()));
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { lookUpColours(); cy.forceRender(); });
     by("pass").addEventListener("input", (event) => { playing = false; show(event.target.valueAsNumber); });
     by("play").addEventListener("click", play);
     by("all").addEventListener("click", () => { by("node").replaceChildren(); showAll(); });
