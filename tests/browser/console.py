@@ -33,7 +33,11 @@ pytestmark = pytest.mark.timeout(900)
 ADMIN, READER = new_key("ada", scope="admin"), new_key("reader", agents="mira", scope="read")
 AXE = Path(os.environ.get("AXE", ROOT / ".venv" / "axe.min.js"))
 SHOTS = os.environ.get("SHOTS")
-RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
+RULES = {
+    "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
+    "resultTypes": ["violations"],
+    "preload": False,
+}
 HOSTILE = (
     "<script>document.title='broken'</script><img src=x onerror=\"document.title='broken'\">"
     "<a href=\"javascript:document.title='broken'\">x</a>\u202eright to left\u2067\u200f"

@@ -211,12 +211,13 @@
 
   // A name has the same size at every zoom, and stays within the picture.
   function write(context, point) {
-    const zoom = Math.max(0.2, cy.zoom()), { x1, x2 } = cy.extent(), name = called(point);
+    const zoom = Math.max(0.2, cy.zoom()), { x1, x2, y1, y2 } = cy.extent(), name = called(point), at = point.place;
+    if (at.x < x1 || at.x > x2 || at.y < y1 || at.y > y2) return;
     const text = name.length > MOST_LETTERS ? `${name.slice(0, MOST_LETTERS)}…` : name;
     context.font = `${12 / zoom}px ${colours.family}`;
     context.textAlign = "center";
     const half = context.measureText(text).width / 2 + 4 / zoom;
-    const x = Math.max(x1 + half, Math.min(x2 - half, point.place.x)), y = point.place.y - point.width / 2 - 5 / zoom;
+    const x = Math.max(x1 + half, Math.min(x2 - half, at.x)), y = at.y - point.width / 2 - 5 / zoom;
     context.lineWidth = 3 / zoom;
     context.strokeStyle = colours.back;
     context.strokeText(text, x, y);
@@ -301,7 +302,9 @@
     const network = await frame(at(index));
     if (mine !== step) return;
     performance.mark("step-begins");
+    const before = cy.nodes().length;
     draw(network);
+    if (cy.nodes().length > before && chosen === null) cy.fit(undefined, 20); // those of the past are seen, too
     tell(network);
     performance.measure("step-drawn", "step-begins");
     await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
