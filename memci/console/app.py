@@ -20,7 +20,7 @@ from memci.console import agents, events, keys, memory, questions, records, webh
 from memci.console.sessions import Sessions
 from memci.console.visit import HEADERS, ROOT, THEME_COOKIE, THEMES, Visit, link
 from memci.console.words import LANGUAGE_COOKIE, LANGUAGES, words_for
-from memci.errors import MemciError, TooLargeError, UnauthorizedError
+from memci.errors import MemciError, NotFoundError, TooLargeError, UnauthorizedError
 from memci.runtime import Runtime
 from memci.schemas.problems import problem_of
 
@@ -71,9 +71,13 @@ class Console:
             self._route("/login", self._log_in, None, "POST"),
             self._route("/logout", self._log_out, None, "POST"),
             self._route("/preferences", self._prefer, None, "POST"),
-            self._route("", lambda _: RedirectResponse(link("agents")), None, "GET"),
+            *(
+                self._route(path, lambda _: RedirectResponse(link("agents")), None, "GET")
+                for path in ("", "/")
+            ),
         ]
-        return [*listed, Mount(f"{ROOT}/static", static)]
+        nowhere = self._route("/{rest:path}", _nowhere, Scope.READ, "GET")
+        return [*listed, Mount(f"{ROOT}/static", static), nowhere]
 
     def _route(self, path: str, do: Handler, scope: Scope | None, method: str) -> Route:
         async def answer(request: Request) -> Response:
@@ -156,6 +160,10 @@ class Console:
                     cookie, value or "", max_age=_YEAR_S, path=ROOT, samesite="strict"
                 )
         return response
+
+
+def _nowhere(_visit: Visit) -> Response:
+    raise NotFoundError("there is no such page")
 
 
 def _inside(address: str) -> str:

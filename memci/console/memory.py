@@ -1,5 +1,6 @@
 """The memory network as a graph over its passes, and everything about one node of it."""
 
+from collections.abc import Mapping
 from contextlib import suppress
 
 from starlette.responses import Response
@@ -19,6 +20,7 @@ LEVELS = (300, 2_000, 10_000)
 _MOST_LINKS = 6_000
 _PASSES = 200
 _EVENTS, _LINKS, _PINNED = 200, 200, 500
+_BEGINNING = 160  # characters of a text in the list
 _ARE_PINNED = NodeFilters(
     kind="memory", type=None, tier=None, pinned=True, text=None, session_id=None, user_id=None,
     since=None, until=None, as_of=None,
@@ -31,8 +33,8 @@ def _graph(visit: Visit) -> Response:
         for each in visit.runtime.listings.passes(visit.agent, cursor=None, limit=500).passes
         if each.snapshot
     ]
-    return visit.page(
-        "memory.html",
+    return visit.live(
+        "memory",
         about=visit.runtime.listings.agent(visit.agent),
         passes=numbers[::-1][-_PASSES:],
         levels=LEVELS,
@@ -49,21 +51,26 @@ def _level(visit: Visit) -> int:
 
 
 def _network(visit: Visit) -> Response:
-    """Answer with the network, now or after a pass, in arrays for a script."""
+    """Answer with the network, now or after a pass, in arrays for a script.
+
+    The present one has the beginnings of texts, the others phrases.
+    """
     listings, agent = visit.runtime.listings, visit.agent
     found = listings.network(agent, number=visit.number("pass"), limit=_level(visit))
     pinned = listings.nodes(agent, _ARE_PINNED, cursor=None, limit=_PINNED).nodes
-    return visit.data(_compact(found, {each.id for each in pinned}))
+    ids = [] if found.pass_number else [each.id for each in found.nodes]
+    texts = listings.beginnings(agent, ids, characters=_BEGINNING)
+    return visit.data(_compact(found, {each.id for each in pinned}, texts))
 
 
-def _compact(found: NetworkAnswer, pinned: set[int]) -> dict[str, object]:
+def _compact(found: NetworkAnswer, pinned: set[int], texts: Mapping[int, str]) -> dict[str, object]:
     return {
         "pass": found.pass_number,
         "nodes": [
             [
                 each.id,
                 each.kind == "entity",
-                each.phrase if each.phrase is not None else f"#{each.id}",
+                texts.get(each.id) or each.phrase or f"#{each.id}",
                 round(each.importance, 3),
                 each.length,
                 each.original_length,

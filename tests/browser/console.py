@@ -33,7 +33,11 @@ pytestmark = pytest.mark.timeout(900)
 ADMIN, READER = new_key("ada", scope="admin"), new_key("reader", agents="mira", scope="read")
 AXE = Path(os.environ.get("AXE", ROOT / ".venv" / "axe.min.js"))
 SHOTS = os.environ.get("SHOTS")
-RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
+RULES = {
+    "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
+    "resultTypes": ["violations"],
+    "preload": False,
+}
 HOSTILE = (
     "<script>document.title='broken'</script><img src=x onerror=\"document.title='broken'\">"
     "<a href=\"javascript:document.title='broken'\">x</a>\u202eright to left\u2067\u200f"
@@ -255,7 +259,9 @@ def test_one_memory_over_the_passes(page: Page, stack: Stack) -> None:
     nodes = stack.api.get("/v1/agents/mira/nodes?kind=memory").json()["nodes"]
     node = max(nodes, key=lambda each: each["original_length"])
     open_memory(page, stack, "mira")
-    page.get_by_label("Find among").fill(node["phrase"][:40])
+    importances = page.locator("#nodes .muted").all_inner_texts()
+    assert importances == sorted(importances, key=float, reverse=True)
+    page.get_by_label("Find among").fill(node["content"][:40])
     page.locator(f'#nodes a[href$="/{node["id"]}"]').click()
     panel = page.locator("#node")
     expect(panel.get_by_text("Made of these messages")).to_be_visible()
@@ -287,6 +293,9 @@ def test_correct_a_memory_in_the_graph(page: Page, stack: Stack) -> None:
     node = nodes[-1]["id"]
     open_memory(page, stack, "mira", node=node)
     panel = page.locator("#node")
+    expect(page.locator("#graph")).to_have_attribute("data-chosen", str(node))
+    counts = page.locator(".heading [hx-get]")
+    before = counts.inner_text()
     panel.get_by_role("button", name="Pin", exact=True).click()
     expect(panel.get_by_role("status")).to_contain_text("does not fade")
     assert stack.api.get(f"/v1/agents/mira/nodes/{node}").json()["pinned"]
@@ -294,6 +303,8 @@ def test_correct_a_memory_in_the_graph(page: Page, stack: Stack) -> None:
     panel.get_by_label("What holds instead").fill("Biscuit must not get grapes.")
     panel.get_by_role("button", name="Correct").click()
     expect(panel.get_by_role("link", name="#").first).to_be_visible()
+    # The corrected memory is gone, so the graph shows all alike again.
+    expect(page.locator("#graph")).to_have_attribute("data-chosen", "", timeout=30_000)
     # The panel shows the new version when its job is done.
     expect(panel.locator(".chip", has_text="current")).to_be_visible(timeout=60_000)
     found = stack.api.get("/v1/agents/mira/nodes", params={"text": "grapes"}).json()["nodes"]
@@ -308,6 +319,8 @@ def test_correct_a_memory_in_the_graph(page: Page, stack: Stack) -> None:
     # The list beside the graph has it without being loaded again.
     item = page.locator(f'#nodes a[href$="/{added[0]["id"]}"]')
     expect(item).to_be_visible(timeout=30_000)
+    expect(item).to_contain_text("Biscuit likes pears.")
+    expect(counts).not_to_have_text(before, timeout=30_000)
 
 
 def test_ask_for_two_contexts(page: Page, stack: Stack) -> None:
@@ -426,7 +439,7 @@ def paths(stack: Stack, agent: str) -> dict[str, str]:
         "search": f"{of}/search?query=script", "sessions": f"{of}/sessions",
         "session": f"{of}/sessions?{httpx.QueryParams(session=session)}", "work": f"{of}/work",
         "job": f"{of}/jobs/{job}", "documents": f"{of}/documents", "usage": f"{of}/usage",
-        "missing": "/agents/nobody",
+        "missing": "/agents/nobody", "nowhere": "/nope",
     }  # fmt: skip
 
 
@@ -454,25 +467,22 @@ def test_nothing_is_loaded_from_elsewhere(page: Page, stack: Stack) -> None:
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     for path in paths(stack, "mira").values():
-        if "nobody" not in path:
+        if path not in ("/agents/nobody", "/nope"):
             page.goto(f"{stack.url}/console{path}")
     assert asked
     assert all(each.startswith(f"{stack.url}/console/") for each in asked)
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("language", ["en-GB", "zh-CN"])
-@pytest.mark.parametrize("width", [1280, 390])
-def test_every_page_is_accessible(
-    chromium: Any, stack: Stack, theme: str, language: str, width: int
-) -> None:
+def test_every_page_is_accessible(chromium: Any, stack: Stack, language: str) -> None:
+    """Each page is loaded once: light and wide, then dark and narrow."""
     context = chromium.new_context(
-        locale=language, color_scheme=theme, viewport={"width": width, "height": 844},
+        locale=language, color_scheme="light", viewport=_WIDE, reduced_motion="reduce",
         bypass_csp=True,  # axe is no script of ours
     )  # fmt: skip
     page = context.new_page()
     page.goto(f"{stack.url}/console/login")
-    _check(page, f"login-{language}-{theme}-{width}")
+    _check(page, f"login-{language}")
     page.locator("input[type=password]").fill(ADMIN[0])
     page.locator("main button").click()
     page.wait_for_url("**/agents")
@@ -485,21 +495,29 @@ def test_every_page_is_accessible(
             page.wait_for_selector("#graph:not([data-moving])")
         if name == "lanes":
             page.wait_for_selector("main table")
-        _check(page, f"{name}-{language}-{theme}-{width}")
+        _check(page, f"{name}-{language}")
     context.close()
+
+
+_WIDE, _NARROW = {"width": 1280, "height": 844}, {"width": 390, "height": 844}
 
 
 def _check(page: Page, name: str) -> None:
     page.add_script_tag(path=str(AXE))
-    found = page.evaluate("rules => axe.run(document, rules)", RULES)
-    wrong = [
-        (each["id"], each["help"], [node["target"] for node in each["nodes"]][:3])
-        for each in found["violations"]
-    ]
-    assert wrong == [], name
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{name} overflows"
-    if SHOTS:
-        page.screenshot(path=f"{SHOTS}/{name}.png", full_page=True)
+    for theme, size in (("light", _WIDE), ("dark", _NARROW)):
+        page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
+        page.set_viewport_size(size)  # type: ignore[arg-type]
+        found = page.evaluate("rules => axe.run(document, rules)", RULES)
+        wrong = [
+            (each["id"], each["help"], [node["target"] for node in each["nodes"]][:3])
+            for each in found["violations"]
+        ]
+        assert wrong == [], (name, theme)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (name, theme)
+        if SHOTS:
+            page.screenshot(path=f"{SHOTS}/{name}-{theme}-{size['width']}.png", full_page=True)
+    page.emulate_media(color_scheme="light")
+    page.set_viewport_size(_WIDE)  # type: ignore[arg-type]
 
 
 _FRAMES = """async () => {
@@ -539,7 +557,8 @@ def test_a_large_agent_is_quick_to_look_at(page: Page, stack: Stack) -> None:
     shown = page.evaluate("performance.getEntriesByName('graph-shown')[0].startTime")
     frames = 1000 / statistics.median(page.evaluate(_FRAMES))
     page.get_by_role("button", name="Play").click()
-    expect(page.locator("#graph")).to_have_attribute("data-at", "30", timeout=120_000)
+    expect(page.get_by_role("button", name="Pause")).to_be_visible()
+    expect(page.locator("#graph")).to_have_attribute("data-at", "now", timeout=120_000)
     steps = [
         e["duration"]
         for e in page.evaluate("performance.getEntriesByName('step').map(e => e.toJSON())")
@@ -547,7 +566,7 @@ def test_a_large_agent_is_quick_to_look_at(page: Page, stack: Stack) -> None:
     print(f"console: graph of 2,000 nodes shown after {shown:.0f} ms, {frames:.0f} frames/s,")
     print(f"console: a step of its time-lapse {statistics.median(steps[3:]):.0f} ms (median)")
     assert frames >= 15
-    assert statistics.median(steps[3:]) < 400
+    assert statistics.median(steps[3:]) < 200
 
 
 _FETCH = """async (url) => {

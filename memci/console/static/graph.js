@@ -1,4 +1,4 @@
-// The memory network as a graph, now and as each pass left it, drawn by Cytoscape.js.
+// The memory network as a graph, now and as each pass left it, for mouse and fingers by Cytoscape.js.
 "use strict";
 (() => {
   const box = document.getElementById("graph");
@@ -7,15 +7,17 @@
   const passes = words.passes ? words.passes.split(",").map(Number) : [];
   // The strongest links that are drawn at once; all links of a chosen node are drawn besides.
   const MOST_LINKS = 1500, MOST_OF_MANY = 500, MANY = 1000; // of many nodes fewer links
-  const MOST_STUMPS = 150, MOST_NAMES = 18, LISTED = 30, LEVELS = 6;
-  const STEP_MS = 300, AHEAD = 3;
+  const MOST_STUMPS = 150, MOST_NAMES = 18, LISTED = 30;
+  const STEP_MS = 300, AHEAD = 3, CLOSEST = 2, FAINT = 0.07, STUMP = 16, MOST_LETTERS = 32;
   const GOLDEN = Math.PI * (3 - Math.sqrt(5));
+  const texts = new Map(); // of a node now → the beginning of its text
   const frames = new Map(); // of a pass, or "now" → promise of its network
   const places = new Map(); // of a node → {x, y, hub, born, gone}
   const hubs = new Map(); // of an entity → {x, y, size}: its memories lie around it
   let unit = 13; // between neighbours; more in a small network
-  const drawn = new Map(); // of an element → its present classes
+  const kinds = new Map(); // of a node → its present class in Cytoscape.js
   let cy, current, chosen = null, playing = false, step = 0;
+  let scene = { lines: [], points: [] }, colours = {}; // what is painted
 
   // ---- Data
 
@@ -33,9 +35,27 @@
   function read(data) {
     const nodes = new Map(data.nodes.map(([id, entity, name, importance, length, whole, focus, pinned]) =>
       [id, { id, entity, name, importance, left: entity ? 1 : Math.min(1, length / Math.max(1, whole)), focus, pinned }]));
-    const links = data.links.map(([source, target, strength, dangling]) => ({ source, target, strength, dangling }));
-    return { pass: data.pass, nodes, links, leftOut: data.left_out };
+    if (data.pass === null) for (const node of nodes.values()) texts.set(node.id, node.name);
+    const links = data.links.map(([source, target, strength, dangling]) =>
+      ({ source, target, dangling, strength }));
+    dress(nodes);
+    const most = nodes.size > MANY ? MOST_OF_MANY : MOST_LINKS;
+    const strongest = links.filter((each) => !each.dangling && nodes.has(each.target)).slice(0, most);
+    return { pass: data.pass, nodes, links, strongest, stumps: links.filter((each) => each.dangling).slice(0, MOST_STUMPS) };
   }
+
+  // Each node's looks, when its network arrives, so that a step of the time-lapse has less to do.
+  function dress(nodes) {
+    let names = 0;
+    for (const node of nodes.values()) {
+      node.colour = node.focus ? "focus" : node.entity ? "entity" : "memory";
+      node.width = 6 + 2.4 * Math.min(9, 2.2 * Math.sqrt(node.importance));
+      node.opacity = 0.2 + 0.8 * node.left;
+      node.named = node.entity && names++ < MOST_NAMES;
+    }
+  }
+
+  const called = (node) => texts.get(node.id) ?? node.name;
 
   // ---- Places: each memory lies around the entity of its strongest link, and keeps its place
 
@@ -99,119 +119,135 @@
     for (const id of missing) around(id, found.get(id)?.entity ?? 0);
   }
 
-  // ---- Drawing: classes in few steps, so that a pass changes few elements
+  // ---- Drawing. Cytoscape.js knows the nodes, in few sizes, and says which one is meant. Its own way to draw thousands
+  // of elements takes several times as long as this one, too long for a step of the time-lapse.
 
-  const level = (share) => Math.min(LEVELS - 1, Math.floor(share * LEVELS));
-  const size = (importance) => Math.min(9, Math.floor(2.2 * Math.sqrt(importance)));
-
-  function style() {
-    const colour = (name) => getComputedStyle(document.querySelector(`.swatch.${name}`)).color;
-    const ink = getComputedStyle(document.body).color;
-    const steps = Array.from({ length: LEVELS }, (_, at) => at);
-    return [
-      { selector: "node", style: { "background-color": colour("memory"), "overlay-opacity": 0 } },
-      { selector: ".entity", style: { "background-color": colour("entity"), shape: "diamond" } },
-      { selector: ".focus", style: { "background-color": colour("focus") } },
-      ...Array.from({ length: 10 }, (_, at) => ({ selector: `.s${at}`, style: { width: 6 + 2.4 * at, height: 6 + 2.4 * at } })),
-      ...steps.map((at) => ({ selector: `.o${at}`, style: { opacity: 1 - 0.8 * (LEVELS - 1 - at) / LEVELS } })),
-      { selector: ".ghost", style: { width: 4, height: 4, opacity: 0.22, "background-color": colour("ghost") } },
-      { selector: ".unborn", style: { display: "none" } },
-      { selector: ".stump", style: { width: 1, height: 1, opacity: 0, events: "no" } },
-      { selector: "edge", style: { width: 1, "curve-style": "haystack", "haystack-radius": 0, "line-color": colour("ghost"), events: "no" } },
-      ...steps.map((at) => ({ selector: `.w${at}`, style: { opacity: 0.08 + 0.6 * (at / LEVELS), width: 0.6 + 1.4 * at / LEVELS } })),
-      { selector: ".cut", style: { "line-style": "dashed", "line-color": colour("focus") } },
-      { selector: ".named", style: { label: "data(name)", color: ink, "font-size": 11, "text-margin-y": -3, "text-max-width": 140, "text-wrap": "ellipsis", "font-family": getComputedStyle(document.body).fontFamily } },
-      { selector: ".pinned", style: { "border-width": 2, "border-color": ink } },
-      { selector: ".dim", style: { opacity: 0.06 } },
-      { selector: ".chosen", style: { label: "data(name)", color: ink, "font-size": 11, "text-max-width": 200, "text-wrap": "ellipsis", "underlay-color": colour("memory"), "underlay-opacity": 0.3, "underlay-padding": 8, "z-index": 9 } },
-    ];
+  function lookUpColours() {
+    const page = getComputedStyle(document.body);
+    colours = { ink: page.color, back: getComputedStyle(box).backgroundColor, family: page.fontFamily };
+    for (const name of ["memory", "entity", "focus", "ghost"]) colours[name] = getComputedStyle(document.querySelector(`.swatch.${name}`)).color;
   }
 
-  function put(id, group, data, classes, position) {
-    if (drawn.get(id) === classes) return;
-    const element = drawn.has(id) ? cy.getElementById(id) : null;
-    drawn.set(id, classes);
-    if (element?.length) element.classes(classes);
-    else cy.add({ group, data: { id, ...data }, classes, position });
+  const STYLE = [
+    ...Array.from({ length: 10 }, (_, at) => ({ selector: `.s${at}`, style: { width: 8 + 2.4 * at, height: 8 + 2.4 * at } })),
+    { selector: ".ghost", style: { width: 6, height: 6 } },
+    { selector: ".unborn", style: { display: "none" } },
+  ];
+
+  function put(node, kind, { x, y }) {
+    const before = kinds.get(node);
+    if (before === kind) return;
+    kinds.set(node, kind);
+    if (before) cy.getElementById(`n${node}`).classes(kind);
+    else cy.add({ group: "nodes", data: { id: `n${node}`, node }, classes: kind, position: { x, y } });
   }
 
   function shownLinks(network) {
+    const shown = [...network.strongest, ...network.stumps];
+    if (chosen === null) return shown;
     const near = network.links.filter((each) => each.source === chosen || each.target === chosen);
-    return new Set([...network.links.filter((each) => !each.dangling).slice(0, network.nodes.size > MANY ? MOST_OF_MANY : MOST_LINKS), ...near]);
+    return new Set([...shown, ...near.filter((each) => each.dangling || network.nodes.has(each.target))]);
   }
 
   function draw(network) {
     placeNew(network);
-    const named = new Set([...network.nodes.values()].filter((each) => each.entity).slice(0, MOST_NAMES).map((each) => each.id));
-    const links = shownLinks(network), pass = network.pass ?? Infinity, wanted = new Set();
-    let stumps = 0;
+    const pass = network.pass ?? Infinity, near = neighbours(network), points = [];
+    const lit = (opacity, isLit) => (near === null || isLit ? opacity : FAINT);
     cy.batch(() => {
-      for (const node of network.nodes.values()) {
-        const place = places.get(node.id);
-        place.born = Math.min(place.born ?? Infinity, pass);
-        const kind = (node.focus ? " focus" : "") + (node.pinned ? " pinned" : "");
-        const classes = `${node.entity ? "entity" : "memory"}${kind} s${size(node.importance)} o${level(node.left)}${named.has(node.id) ? " named" : ""}`;
-        put(`n${node.id}`, "nodes", { node: node.id, name: node.name }, classes, { x: place.x, y: place.y });
-      }
       for (const [id, place] of places) {
-        if (!network.nodes.has(id) && drawn.has(`n${id}`)) {
-          put(`n${id}`, "nodes", {}, place.born < pass ? "ghost" : "unborn");
-        }
+        const node = network.nodes.get(id);
+        if (node) place.born = Math.min(place.born ?? Infinity, pass);
+        const isGhost = !node && place.born < pass;
+        if (node || kinds.has(id)) put(id, node ? `s${Math.floor((node.width - 6) / 2.4)}` : isGhost ? "ghost" : "unborn", place);
+        if (isGhost) points.unshift({ place, width: 4, colour: "ghost", opacity: lit(0.3, near?.has(id)) });
+        if (node) points.push({ ...node, place, opacity: lit(node.opacity, near?.has(id)), chosen: near && id === chosen, named: node.named && (!near || near.has(id)) });
       }
-      for (const link of network.links) {
-        const id = `l${link.source}-${link.target}`;
-        if (link.dangling) {
-          if (stumps++ < MOST_STUMPS || link.source === chosen) stump(link, id, wanted);
-        } else if (links.has(link) && network.nodes.has(link.target)) {
-          wanted.add(id);
-          put(id, "edges", { source: `n${link.source}`, target: `n${link.target}` }, `w${level(link.strength)}`);
-        }
-      }
-      for (const id of [...drawn.keys()]) {
-        if (id[0] !== "n" && !wanted.has(id)) {
-          drawn.delete(id);
-          cy.getElementById(id).remove();
-        }
-      }
-      if (chosen) markChosen(network);
     });
+    const lines = [];
+    for (const { source, target, strength, dangling } of shownLinks(network)) {
+      const from = places.get(source), isLit = source === chosen || target === chosen;
+      lines.push({ from, to: dangling ? stump(from, target) : places.get(target), dangling, opacity: lit(0.1 + 0.6 * strength, isLit), width: 0.6 + 1.4 * strength });
+    }
     current = network;
+    scene = { lines, points };
+    box.dataset.chosen = near ? chosen : "";
+    cy.forceRender();
   }
 
-  function stump(link, id, wanted) {
-    const from = places.get(link.source), to = places.get(link.target);
-    const angle = to ? Math.atan2(to.y - from.y, to.x - from.x) : link.target * GOLDEN;
-    wanted.add(`s${id}`).add(id);
-    put(`s${id}`, "nodes", {}, "stump", { x: from.x + 16 * Math.cos(angle), y: from.y + 16 * Math.sin(angle) });
-    put(id, "edges", { source: `n${link.source}`, target: `s${id}` }, `w${level(link.strength)} cut`);
+  function stump(from, target) {
+    const to = places.get(target), angle = to ? Math.atan2(to.y - from.y, to.x - from.x) : target * GOLDEN;
+    return { x: from.x + STUMP * Math.cos(angle), y: from.y + STUMP * Math.sin(angle) };
   }
 
-  function markChosen(network) {
+  function paint(context) {
+    for (const { from, to, dangling, opacity, width } of scene.lines) {
+      context.globalAlpha = opacity;
+      context.lineWidth = width;
+      context.strokeStyle = dangling ? colours.focus : colours.ghost;
+      context.setLineDash(dangling ? [3, 2] : []);
+      context.beginPath();
+      context.moveTo(from.x, from.y);
+      context.lineTo(to.x, to.y);
+      context.stroke();
+    }
+    context.setLineDash([]);
+    for (const point of scene.points) {
+      if (point.chosen) fill(context, { place: point.place }, point.width / 2 + 6, colours.ink, 0.25);
+      if (point.pinned) fill(context, point, point.width / 2 + 2, colours.ink, point.opacity);
+      fill(context, point, point.width / 2, colours[point.colour], point.opacity);
+    }
+    context.globalAlpha = 1;
+    for (const point of scene.points) if (point.named || point.chosen) write(context, point);
+  }
+
+  function fill(context, { place: { x, y }, entity }, radius, colour, opacity) {
+    context.globalAlpha = opacity;
+    context.fillStyle = colour;
+    context.beginPath();
+    if (entity) for (const [right, down] of [[0, -1], [1, 0], [0, 1], [-1, 0]]) context.lineTo(x + right * radius, y + down * radius);
+    else context.arc(x, y, radius, 0, 2 * Math.PI);
+    context.fill();
+  }
+
+  // A name has the same size at every zoom, and stays within the picture.
+  function write(context, point) {
+    const zoom = Math.max(0.2, cy.zoom()), { x1, x2, y1, y2 } = cy.extent(), name = called(point), at = point.place;
+    if (at.x < x1 || at.x > x2 || at.y < y1 || at.y > y2) return;
+    const text = name.length > MOST_LETTERS ? `${name.slice(0, MOST_LETTERS)}…` : name;
+    context.font = `${12 / zoom}px ${colours.family}`;
+    context.textAlign = "center";
+    const half = context.measureText(text).width / 2 + 4 / zoom;
+    const x = Math.max(x1 + half, Math.min(x2 - half, at.x)), y = at.y - point.width / 2 - 5 / zoom;
+    context.lineWidth = 3 / zoom;
+    context.strokeStyle = colours.back;
+    context.strokeText(text, x, y);
+    context.fillStyle = colours.ink;
+    context.fillText(text, x, y);
+  }
+
+  // The chosen node and those that it is linked to; null if all are shown alike.
+  function neighbours(network) {
+    if (!network.nodes.has(chosen)) return null;
     const near = new Set([chosen]);
     for (const { source, target } of network.links) {
       if (source === chosen) near.add(target);
       if (target === chosen) near.add(source);
     }
-    cy.elements(".dim, .chosen").removeClass("dim chosen");
-    cy.nodes().forEach((each) => { if (!near.has(each.data("node")) && !each.hasClass("stump")) each.addClass("dim"); });
-    cy.edges().forEach((each) => {
-      if (each.source().data("node") !== chosen && each.target().data("node") !== chosen) each.addClass("dim");
-    });
-    cy.getElementById(`n${chosen}`).addClass("chosen");
-    drawn.forEach((_, id) => drawn.set(id, "")); // so that the next frame sets all classes again
+    return near;
   }
 
   // ---- What stands beside the picture
 
-  const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
+  const filled = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
 
   function list() {
     const wanted = by("find").value.trim().toLowerCase();
-    const found = [...current.nodes.values()].filter((each) => !wanted || each.name.toLowerCase().includes(wanted)).slice(0, LISTED);
+    const found = [...current.nodes.values()].filter((each) => !wanted || called(each).toLowerCase().includes(wanted))
+      .sort((a, b) => b.importance - a.importance).slice(0, LISTED);
     by("nodes").replaceChildren(...found.map((node) => {
       const item = document.createElement("li"), link = document.createElement("a"), name = document.createElement("bdi"), number = document.createElement("span");
       link.href = words.node + node.id;
-      name.textContent = node.name.slice(0, 80);
+      name.textContent = called(node);
       if (node.entity) name.className = "entity";
       number.textContent = node.importance.toFixed(2);
       number.className = "muted";
@@ -248,9 +284,9 @@
 
   function tell(network) {
     const pass = network.pass ?? Infinity;
-    by("at").textContent = network.pass === null ? words.now : fill(words.atPass, { n: network.pass });
+    by("at").textContent = network.pass === null ? words.now : filled(words.atPass, { n: network.pass });
     by("pass").setAttribute("aria-valuetext", by("at").textContent);
-    by("shown").textContent = fill(words.shown, { nodes: network.nodes.size, links: cy.edges().length });
+    by("shown").textContent = filled(words.shown, { nodes: network.nodes.size, links: current.strongest.length + current.stumps.length });
     box.dataset.nodes = network.nodes.size;
     box.dataset.at = network.pass ?? "now";
     moveCursor(pass);
@@ -266,8 +302,11 @@
     const network = await frame(at(index));
     if (mine !== step) return;
     performance.mark("step-begins");
+    const before = cy.nodes().length;
     draw(network);
+    if (cy.nodes().length > before && chosen === null) cy.fit(undefined, 20); // those of the past are seen, too
     tell(network);
+    performance.measure("step-drawn", "step-begins");
     await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
     performance.measure("step", "step-begins");
     for (let ahead = 1; ahead <= AHEAD && index + ahead <= passes.length; ahead++) frame(at(index + ahead));
@@ -278,6 +317,7 @@
     if (playing || by("pass").valueAsNumber < passes.length) return;
     frames.delete("now");
     await show(passes.length);
+    if (chosen && !current.nodes.has(chosen)) showAll(); // it was corrected, deleted or forgotten
   }
 
   async function play() {
@@ -298,29 +338,20 @@
 
   // ---- One node
 
-  // Names have the same size at every zoom.
-  let resizing = 0;
-  function sizeNames() {
-    clearTimeout(resizing);
-    resizing = setTimeout(() => cy.batch(() => cy.elements(".named, .chosen").style("font-size", 11.5 / Math.max(0.2, cy.zoom()))), 120);
-  }
-
   function choose(id, follow) {
     chosen = id;
     draw(current);
     if (follow) {
-      const near = cy.elements(":visible").not(".dim");
+      const around = neighbours(current) ?? places, near = cy.nodes(":visible").filter((each) => around.has(each.data("node")));
       box.dataset.moving = "";
-      cy.animate({ complete: () => delete box.dataset.moving, fit: { eles: near, padding: 60 }, duration: matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 250 });
+      const zoom = Math.min(CLOSEST, cy.getFitViewport(near, 80)?.zoom ?? 1);
+      cy.animate({ complete: () => delete box.dataset.moving, zoom, center: { eles: near }, duration: matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 250 });
     }
-    sizeNames();
     htmx.ajax("GET", words.node + id, { target: "#node", swap: "innerHTML" }).then(() => by("node").focus({ preventScroll: follow !== true }));
   }
 
   function showAll() {
     chosen = null;
-    by("node").replaceChildren();
-    cy.batch(() => cy.elements(".dim, .chosen").removeClass("dim chosen"));
     draw(current);
     cy.fit(undefined, 20);
   }
@@ -331,17 +362,18 @@
     const few = [0, Math.floor(passes.length / 2), passes.length - 1].filter((each, index, all) => each >= 0 && all.indexOf(each) === index);
     const [now, ...past] = await Promise.all([frame("now"), ...few.map((each) => frame(passes[each]))]);
     layOut([now, ...past]);
-    cy = cytoscape({ container: box, style: style(), layout: { name: "preset" }, pixelRatio: Math.min(2, devicePixelRatio), minZoom: 0.05, maxZoom: 6, boxSelectionEnabled: false, autoungrabify: true, hideEdgesOnViewport: now.nodes.size > 3000 });
+    cy = cytoscape({ container: box, style: STYLE, layout: { name: "preset" }, pixelRatio: Math.min(2, devicePixelRatio), minZoom: 0.05, maxZoom: 6, boxSelectionEnabled: false, autoungrabify: true });
+    lookUpColours();
+    cy.renderer().drawLayeredElements = paint;
     cy.on("tap", "node", (event) => choose(event.target.data("node")));
-    cy.on("zoom", sizeNames);
-    cy.on("tap", (event) => { if (event.target === cy && chosen) showAll(); });
+    cy.on("tap", (event) => { if (event.target === cy && chosen) { by("node").replaceChildren(); showAll(); } });
     draw(now);
     cy.fit(undefined, 20);
     tell(now);
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => cy.style(style()));
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { lookUpColours(); cy.forceRender(); });
     by("pass").addEventListener("input", (event) => { playing = false; show(event.target.valueAsNumber); });
     by("play").addEventListener("click", play);
-    by("all").addEventListener("click", showAll);
+    by("all").addEventListener("click", () => { by("node").replaceChildren(); showAll(); });
     by("find").addEventListener("input", list);
     document.body.addEventListener("update", (event) => { if (event.detail.happened) refresh(); });
     document.body.addEventListener("htmx:afterRequest", (event) => { if (event.detail.requestConfig.verb === "post") refresh(); });

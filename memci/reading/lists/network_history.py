@@ -11,7 +11,7 @@ from memci.schemas import network as schemas
 from memci.schemas.agents import TrailEvent
 from memci.storage.agents import snapshot_of
 from memci.storage.network.node_history import last_events, removal_reason, removal_reasons
-from memci.storage.network.nodes import phrases_of
+from memci.storage.network.nodes import beginnings_of, phrases_of
 from memci.storage.reading import network_history
 from memci.storage.session import Connection
 
@@ -85,6 +85,13 @@ class NetworkListings(Listing):
             else:
                 found = _snapshot_at(connection, agent_id, number)
             return _answer(connection, agent_id, found, limit)
+
+    def beginnings(
+        self, agent_id: str, node_ids: Sequence[int], *, characters: int
+    ) -> dict[int, str]:
+        """Return the first characters of the texts of living nodes."""
+        with snapshot_of(self.database, agent_id) as connection:
+            return beginnings_of(connection, agent_id, node_ids, characters)
 
     def passes(self, agent_id: str, *, cursor: str | None, limit: int) -> schemas.PassList:
         """List passes, the latest first."""

@@ -219,7 +219,7 @@ def test_forms_need_the_token_of_their_session(browser: httpx.Client, server: Se
     ]
     for fields, headers in attempts:
         assert browser.post(here, data=fields, headers=headers).status_code == 403
-    assert browser.get(here).status_code == 405
+    assert browser.get(here).status_code == 404
     assert _state(server) is JobState.DEAD
     assert browser.post(here, data={"csrf": good}).status_code == 303
     assert _state(server) is JobState.CANCELLED
@@ -282,6 +282,22 @@ def test_what_does_not_exist_is_a_page(open_server: Served) -> None:
         assert answer.headers["content-type"].startswith("text/html")
     answer = httpx.get(f"{open_server.url}{at('/agents/{agent}/memory')}?nodes=-1")
     assert answer.status_code == 422
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [("/nope", "没有这个页面。"), ("/agents/nobody", "该内容可能已被移除，或地址有误。")],
+)
+def test_an_error_is_a_page_with_the_menu_in_the_language_of_its_reader(
+    open_server: Served, path: str, said: str
+) -> None:
+    asked = f"{open_server.url}/console{path}"
+    answer = httpx.get(asked, headers={"Accept-Language": "zh-CN"})
+    assert answer.status_code == 404
+    assert '<html lang="zh-Hans"' in answer.text
+    assert f'href="/console/work">{"工作"}</a>' in answer.text
+    assert said in answer.text
+    assert said not in httpx.get(asked).text
 
 
 def test_language_and_theme_are_chosen(open_server: Served) -> None:
@@ -525,7 +541,9 @@ def test_a_webhook_is_added_tested_and_removed(serve: Serve, keys: tuple[object,
             "/console/webhooks", data={**fields, **new, "type:memory.created": "1"}
         )
         secret = _secret(added)
-        assert secret not in browser.get("/console/webhooks").text
+        shown = browser.get("/console/webhooks").text
+        assert secret not in shown
+        assert "<dt>Last delivered</dt><dd>never</dd>" in shown
         (webhook,) = Webhooks(server.runtime.courier, "*").all().webhooks
         assert webhook.types == ["memory.created"]
         here = f"/console/webhooks/{webhook.id}"

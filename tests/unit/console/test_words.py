@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from importlib.resources import files
+from pathlib import Path
 from string import Formatter
 
 import pytest
@@ -28,6 +29,7 @@ TEMPLATES = {
     each.name: each.read_text(encoding="utf-8")
     for each in files("memci.console").joinpath("templates").iterdir()
 }
+PROBLEMS = {each.type for each in KINDS} - {"unauthorized"}
 GROUPS = {
     "section": Section, "why": LeftOut, "document": DocumentState,
     "job_state": JobState, "job_source": JobSource,
@@ -35,7 +37,7 @@ GROUPS = {
     "filter": FilterReason, "event": NodeEvent, "kind": NodeKind, "tier": NodeTier,
     "type": NodeType, "removal": RemovalReason, "version": RemovalReason, "maker": Maker,
     "pin": PinKind, "page": PageState, "channel": Channel, "source": Source, "step": StepState,
-    "role": Role, "problem": {each.type for each in KINDS} - {"unauthorized"}, "gauge": LANE_GAUGES,
+    "role": Role, "problem": PROBLEMS, "advice": PROBLEMS, "gauge": LANE_GAUGES,
 }  # fmt: skip
 
 
@@ -70,6 +72,14 @@ def test_every_text_of_a_template_is_there_and_used() -> None:
 def test_every_word_of_the_api_has_a_text(group: str) -> None:
     for word in GROUPS[group]:
         assert f"{group}.{word}" in catalogue(), word
+
+
+def test_details_that_have_a_text_are_those_that_the_code_says() -> None:
+    package = Path(str(files("memci")))
+    code = "".join(path.read_text(encoding="utf-8") for path in package.rglob("*.py"))
+    details = [each for each in catalogue() if each.startswith("detail.")]
+    assert details
+    assert [each for each in details if f'"{each.removeprefix("detail.")}"' not in code] == []
 
 
 def test_a_word_without_a_text_is_shown_itself() -> None:
