@@ -113,7 +113,7 @@ def edit(
 def delete(
     database: Database, wakeups: Wakeups, agent_id: str, node_ids: Sequence[int]
 ) -> DeleteAnswer:
-    """Delete memories, living or forgotten: all of them or none; those deleted before are skipped.
+    """Delete memories, living or forgotten: all of them or none; those deleted before are named.
 
     Raises ``NotFoundError`` for a node that never was, and ``ConflictError`` for an entity and for
     a memory that became another one.
@@ -121,22 +121,26 @@ def delete(
     with database.agent_transaction(agent_id) as connection:
         lock_agent(connection, agent_id)
         lock_tree(connection, agent_id)
-        for node_id in dict.fromkeys(node_ids):
-            delete_in(connection, agent_id, node_id)
+        asked = dict.fromkeys(node_ids)
+        deleted = [each for each in asked if delete_in(connection, agent_id, each)]
     wakeups.wake_lane(agent_id)
-    return DeleteAnswer(deleted=list(dict.fromkeys(node_ids)))
+    return DeleteAnswer(deleted=deleted, already=[each for each in asked if each not in deleted])
 
 
-def delete_in(connection: Connection, agent_id: str, node_id: int) -> None:
-    """Delete a memory, in a transaction with lane and pages locked; raises as ``delete``."""
+def delete_in(connection: Connection, agent_id: str, node_id: int) -> bool:
+    """Delete a memory, in a transaction with lane and pages locked; raises as ``delete``.
+
+    Return False if it was deleted before.
+    """
     origin = _origin(connection, agent_id, node_id)
     if not origin.lives:
         reasons = history.removal_reasons(connection, agent_id, [node_id])
         if reasons[node_id] is RemovalReason.DELETED:
-            return
+            return False
         if reasons[node_id] is not RemovalReason.FORGOTTEN:
             raise _gone(connection, agent_id, node_id)
     remove(connection, agent_id, node_id, origin)
+    return True
 
 
 def living_origin(connection: Connection, agent_id: str, node_id: int) -> Origin:

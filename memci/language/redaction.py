@@ -69,6 +69,21 @@ def redact_message(
     return redacted, redactor.counts
 
 
+def is_placeholder(word: str) -> bool:
+    """Return True if a word is a placeholder, with or without its brackets, in any case."""
+    return _PLACEHOLDER.fullmatch(f"[{word.strip('[] ').upper()}]") is not None
+
+
+def without_placeholders(text: str) -> str:
+    """Return a text with a blank in place of each placeholder."""
+    return _PLACEHOLDER.sub(" ", text)
+
+
+def kinds_in_words(text: str) -> str:
+    """Return a text with the name of its kind in place of each placeholder: "email"."""
+    return _PLACEHOLDER.sub(lambda found: Redacted[found[1]].value, text)
+
+
 def placeholders_in(text: str) -> frozenset[Redacted]:
     """Return the kinds of the placeholders in a text."""
     return frozenset(Redacted[each] for each in _PLACEHOLDER.findall(text))

@@ -11,6 +11,7 @@ from memci.domain.job import JobKind
 from memci.domain.memory.parameters import MemoryParameters
 from memci.errors import ConflictError, NotFoundError
 from memci.jobs.restore_memory import _Whole
+from memci.schemas.memories import DeleteAnswer
 from memci.smallmodel.ports import Judgement
 from memci.storage.messages import read_messages
 from memci.storage.network.network_editions import open_edition
@@ -123,8 +124,8 @@ def test_a_corrected_short_term_memory_stays_in_its_session(
 def test_a_deleted_memory_stays_deleted(ada: AgentUnderTest, rebuilding: Rebuilding) -> None:
     ada.remember("I was born in Rome [Rome].\n\nI have a dog [Rex].")
     rome, dog = ada.nodes("memory")
-    rebuilding.delete(rome.id)
-    rebuilding.delete(rome.id)  # again
+    assert rebuilding.delete(rome.id) == DeleteAnswer(deleted=[rome.id], already=[])
+    assert rebuilding.delete(rome.id) == DeleteAnswer(deleted=[], already=[rome.id])
     assert shown(ada) == ["… I have a dog [Rex]."]
     assert not [link for link in ada.links() if rome.id in link], "no hint tells it"
     assert ada.trail(rome.id) == ["created", "deleted"]
