@@ -174,7 +174,8 @@ def remove(
     if corrected_by is not None:
         event, by = ReplayEvent.CORRECTED, {"by": corrected_by}
     told = edits.memories_at(connection, agent_id, places)
-    edits.remove(connection, agent_id, [node_id], told, NodeEvent(event), by)
+    seqs = {*origin.seqs, *by.values()}
+    edits.remove(connection, agent_id, [node_id], told, NodeEvent(event), by, seqs)
     log_event(connection, agent_id, event, uuid4(), origin.seqs, {**details, **by})
 
 

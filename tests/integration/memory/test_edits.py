@@ -38,6 +38,10 @@ def shown(ada: AgentUnderTest) -> list[str]:
         return [each.text for each in read_messages(connection, ada.agent_id, seqs)]
 
 
+def names(ada: AgentUnderTest) -> set[str]:
+    return {node.content for node in ada.nodes("entity")}
+
+
 def stored(ada: AgentUnderTest) -> list[str | None]:
     with ada.database.agent_snapshot(ada.agent_id) as connection:
         listed = list_messages(connection, ada.agent_id, session_id=None, after=0, limit=99)
@@ -145,6 +149,39 @@ def test_a_deleted_memory_stays_deleted(ada: AgentUnderTest, rebuilding: Rebuild
     ada.remember("Later [Luigi]")
     rebuilding.rebuilt(up_to_seq=1)
     assert [each.content for each in rebuilding.on_edition().nodes("memory")] == [dog.content]
+
+
+def test_names_that_only_a_deleted_memory_tells_are_not_shown(
+    ada: AgentUnderTest, rebuilding: Rebuilding
+) -> None:
+    ada.remember("Ann was born in Rome [Rome] [Ann].", "My dog is [Rex].", "Ann likes tea [Ann].")
+    rome, rex, _ = ada.nodes("memory")
+    rebuilding.delete(rome.id)
+    assert names(ada) == {"Rex", "Ann"}
+    assert set(ada.focus()) == {"Rex", "Ann"}
+    assert not [link for link in ada.links() if "Rome" in str(link)]
+    rebuilding.edit(rex.id, text="My dog is called [Max].")
+    assert names(ada) == {"Ann"}
+    rebuilding.run()
+    assert names(ada) == {"Ann", "Max"}
+    assert is_same(rebuilding.rebuilt())
+    assert names(rebuilding.on_edition()) == {"Ann", "Max"}
+
+
+def test_a_memory_does_not_fade_since_the_name_it_hangs_on_is_hidden(
+    ada: AgentUnderTest, rebuilding: Rebuilding
+) -> None:
+    ada.remember("I am in Rome [Rome]", session="one")
+    ada.remember("I do it by ear", session="two")
+    rome, ear = ada.nodes("memory")
+    rebuilding.delete(rome.id)
+    assert names(ada) == {"…"}
+    assert "Rome" not in str([*ada.links(), *ada.nodes("entity")])
+    ada.compress(2)
+    assert [node.id for node in ada.nodes("memory")] == [ear.id]
+    assert is_same(rebuilding.rebuilt())
+    rebuilding.delete(ear.id)
+    assert ada.nodes("entity") == []
 
 
 def test_edits_are_moved_with_their_agent(ada: AgentUnderTest, rebuilding: Rebuilding) -> None:
