@@ -9,16 +9,17 @@ from collections.abc import Sequence
 from uuid import uuid4
 
 from memci.broker.wakeup import Wakeups
-from memci.domain.job import JobSource
+from memci.domain.job import JobKind, JobSource
 from memci.domain.memory.network_edition import ReplayEvent
 from memci.domain.memory.node import NodeEvent, NodeKind, NodeTier, RemovalReason
 from memci.domain.memory.passage import details_of
 from memci.errors import ConflictError, NotFoundError
 from memci.message import CorrectedMemory, NewMessage, Role, note_metadata
 from memci.queue.intake import Append, Intake, append_in, message_id_at
-from memci.queue.mailbox import lock_agent
+from memci.queue.mailbox import lock_agent, submit_once
 from memci.queue.summary_requests import request_summaries
 from memci.schemas.memories import AddAnswer, AddRequest, DeleteAnswer, EditAnswer, NumberedEdit
+from memci.storage.erasure.pages import hide_words
 from memci.storage.key_usage import Charge, charge
 from memci.storage.network import edits
 from memci.storage.network import node_history as history
@@ -167,6 +168,8 @@ def remove(
     edits.withhold(connection, agent_id, places)
     unpin_places(connection, agent_id, places)
     drop_unshown_steps(connection, agent_id, places)
+    if hide_words(connection, agent_id, origin.seqs):
+        submit_once(connection, agent_id, JobKind.NAME_PAGES)
     drop_summaries(connection, agent_id, origin.seqs)
     request_summaries(connection, agent_id, losing, now=True, source=JobSource.HTTP)
     event, details = ReplayEvent.DELETED, details_of(origin.passages)

@@ -12,6 +12,7 @@ from memci.domain.memory.parameters import MemoryParameters
 from memci.errors import ConflictError, NotFoundError
 from memci.jobs.restore_memory import _Whole
 from memci.schemas.memories import DeleteAnswer
+from memci.smallmodel.offline.summarizer import OfflineSummarizer
 from memci.smallmodel.ports import Judgement
 from memci.storage.messages import read_messages
 from memci.storage.network.network_editions import open_edition
@@ -23,6 +24,7 @@ from tests.support.archives import export_agent, import_agent
 from tests.support.erasing import MARK, Eraser, found_in_database
 from tests.support.mailbox import Mailbox
 from tests.support.models import OneSegmentAMessage
+from tests.support.naming import BACKUP, LUNCH, Meanwhile, PagesUnderTest
 from tests.support.network import AgentUnderTest
 from tests.support.rebuilding import Rebuilding, is_same
 from tests.support.summing import SummariesUnderTest
@@ -311,6 +313,36 @@ def test_steps_of_plans_go_with_what_is_deleted(
     rebuilding.edit(steps.id, text="1. Call nobody")
     assert tracking.plan() is None
     assert ada.rows("SELECT text FROM plan_step WHERE agent_id = %s") == []
+
+
+def test_names_and_entries_of_pages_do_not_tell_what_is_deleted(
+    ada: AgentUnderTest, rebuilding: Rebuilding
+) -> None:
+    ada.remember("My code for the safe is 4711 [Safe].\n\nWhat is for lunch [Luigi]?")
+    pages = PagesUnderTest(ada)
+    ada.say("Soup.", role="assistant")
+    pages.tell(BACKUP, LUNCH)
+    pages.run()
+    assert "4711" in str(pages.pages())
+    pages.do("update_page", index="usr-1", name="The code 4711")
+    safe = ada.nodes("memory")[0].id
+    undone = Meanwhile(lambda: rebuilding.delete(safe))
+    pages.summarizer = undone
+    ada.execute("UPDATE page SET named = false WHERE agent_id = %s AND id = 'usr-1'")
+    pages.run()
+    assert undone.requests
+    (first, *_) = pages.pages()
+    assert (first.name, first.named) == ("… What is for lunch [Luigi]?", False)
+    assert first.entries[0] == "user: … What is for lunch [Luigi]?"
+    for table in ("page", "page_step"):
+        assert "4711" not in str(ada.rows(f"SELECT * FROM {table} WHERE agent_id = %s")), table
+    assert pages.waiting() == 1
+    pages.summarizer = OfflineSummarizer()
+    pages.run()
+    (first, *_) = pages.pages()
+    assert first.named
+    assert "4711" not in str(ada.rows("SELECT * FROM page WHERE agent_id = %s"))
+    assert "4711" not in pages.shown()
 
 
 def test_a_model_marks_no_pinned_memory_as_outdated(
