@@ -115,7 +115,7 @@ class Redactor:
         """Return a value of JSON with placeholders in its texts, keys and numbers."""
         match value:
             case str():
-                return self.text(value)
+                return self._json(value) if value.startswith("{") else self.text(value)
             case bool() | None:
                 return value
             case int() | float():
@@ -129,16 +129,18 @@ class Redactor:
     def tool_call(self, call: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return a tool call with placeholders in its arguments, which are JSON as text."""
         function = call["function"]
-        arguments = function["arguments"]
+        arguments = self._json(function["arguments"])
+        return {**call, "function": {**function, "arguments": arguments}}
+
+    def _json(self, text: str) -> str:
+        """Return a text with placeholders, which stays JSON if it is."""
         try:
-            given = json.loads(arguments)
+            given = json.loads(text)
         except (ValueError, RecursionError):
-            redacted = self.text(arguments)
-        else:
-            value = self.value(given)
-            # As it was written, if there was nothing to replace.
-            redacted = arguments if value == given else json.dumps(value, ensure_ascii=False)
-        return {**call, "function": {**function, "arguments": redacted}}
+            return self.text(text)
+        value = self.value(given)
+        # As it was written, if there was nothing to replace.
+        return text if value == given else json.dumps(value, ensure_ascii=False)
 
     def _placeholder(self, kind: Redacted, value: str) -> str:
         self.counts[kind] += 1
