@@ -71,7 +71,8 @@ def expectation(fault: Fault, known: Sequence[str] = ()) -> str:
     if kind in _WORDS:
         return _WORDS[kind]
     said = str(fault["msg"]).removeprefix("Value error, ")
-    return said[:1].lower() + said[1:]
+    # The message begins a sentence; a word such as URL is written in capitals everywhere.
+    return said if said[:2].isupper() else said[:1].lower() + said[1:]
 
 
 def own_faults(faults: Sequence[Fault]) -> list[Fault]:

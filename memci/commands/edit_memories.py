@@ -9,16 +9,17 @@ from collections.abc import Sequence
 from uuid import uuid4
 
 from memci.broker.wakeup import Wakeups
-from memci.domain.job import JobSource
+from memci.domain.job import JobKind, JobSource
 from memci.domain.memory.network_edition import ReplayEvent
 from memci.domain.memory.node import NodeEvent, NodeKind, NodeTier, RemovalReason
 from memci.domain.memory.passage import details_of
 from memci.errors import ConflictError, NotFoundError
 from memci.message import CorrectedMemory, NewMessage, Role, note_metadata
 from memci.queue.intake import Append, Intake, append_in, message_id_at
-from memci.queue.mailbox import lock_agent
+from memci.queue.mailbox import lock_agent, submit_once
 from memci.queue.summary_requests import request_summaries
 from memci.schemas.memories import AddAnswer, AddRequest, DeleteAnswer, EditAnswer, NumberedEdit
+from memci.storage.erasure.pages import hide_words
 from memci.storage.key_usage import Charge, charge
 from memci.storage.network import edits
 from memci.storage.network import node_history as history
@@ -113,7 +114,7 @@ def edit(
 def delete(
     database: Database, wakeups: Wakeups, agent_id: str, node_ids: Sequence[int]
 ) -> DeleteAnswer:
-    """Delete memories, living or forgotten: all of them or none; those deleted before are skipped.
+    """Delete memories, living or forgotten: all of them or none; those deleted before are named.
 
     Raises ``NotFoundError`` for a node that never was, and ``ConflictError`` for an entity and for
     a memory that became another one.
@@ -121,22 +122,26 @@ def delete(
     with database.agent_transaction(agent_id) as connection:
         lock_agent(connection, agent_id)
         lock_tree(connection, agent_id)
-        for node_id in dict.fromkeys(node_ids):
-            delete_in(connection, agent_id, node_id)
+        asked = dict.fromkeys(node_ids)
+        deleted = [each for each in asked if delete_in(connection, agent_id, each)]
     wakeups.wake_lane(agent_id)
-    return DeleteAnswer(deleted=list(dict.fromkeys(node_ids)))
+    return DeleteAnswer(deleted=deleted, already=[each for each in asked if each not in deleted])
 
 
-def delete_in(connection: Connection, agent_id: str, node_id: int) -> None:
-    """Delete a memory, in a transaction with lane and pages locked; raises as ``delete``."""
+def delete_in(connection: Connection, agent_id: str, node_id: int) -> bool:
+    """Delete a memory, in a transaction with lane and pages locked; raises as ``delete``.
+
+    Return False if it was deleted before.
+    """
     origin = _origin(connection, agent_id, node_id)
     if not origin.lives:
         reasons = history.removal_reasons(connection, agent_id, [node_id])
         if reasons[node_id] is RemovalReason.DELETED:
-            return
+            return False
         if reasons[node_id] is not RemovalReason.FORGOTTEN:
             raise _gone(connection, agent_id, node_id)
     remove(connection, agent_id, node_id, origin)
+    return True
 
 
 def living_origin(connection: Connection, agent_id: str, node_id: int) -> Origin:
@@ -163,6 +168,8 @@ def remove(
     edits.withhold(connection, agent_id, places)
     unpin_places(connection, agent_id, places)
     drop_unshown_steps(connection, agent_id, places)
+    if hide_words(connection, agent_id, origin.seqs):
+        submit_once(connection, agent_id, JobKind.NAME_PAGES)
     drop_summaries(connection, agent_id, origin.seqs)
     request_summaries(connection, agent_id, losing, now=True, source=JobSource.HTTP)
     event, details = ReplayEvent.DELETED, details_of(origin.passages)
@@ -170,7 +177,8 @@ def remove(
     if corrected_by is not None:
         event, by = ReplayEvent.CORRECTED, {"by": corrected_by}
     told = edits.memories_at(connection, agent_id, places)
-    edits.remove(connection, agent_id, [node_id], told, NodeEvent(event), by)
+    seqs = {*origin.seqs, *by.values()}
+    edits.remove(connection, agent_id, [node_id], told, NodeEvent(event), by, seqs)
     log_event(connection, agent_id, event, uuid4(), origin.seqs, {**details, **by})
 
 

@@ -5,9 +5,10 @@ from contextlib import contextmanager
 
 from memci.broker.wakeup import Wakeups
 from memci.errors import ConflictError, NotFoundError
+from memci.language.redaction import Redactor, kinds_of
 from memci.queue.job_requests import request_indexing
 from memci.schemas import frameworks as shapes
-from memci.storage.agents import check_there, is_there
+from memci.storage.agents import check_there, is_there, redaction_of
 from memci.storage.frameworks import checkpoints as stored
 from memci.storage.frameworks.items import put_item, remove_expired, remove_item
 from memci.storage.key_usage import Charge, charge
@@ -21,9 +22,13 @@ def put_items(
     agent_id: str,
     request: shapes.ItemsIn,
     *,
+    redact: str,
     paying: Charge | None = None,
 ) -> shapes.ItemsAnswer:
-    """Store and remove items, all or none; raises ``NotFoundError`` while the agent is erased."""
+    """Store and remove items, all or none; raises ``NotFoundError`` while the agent is erased.
+
+    ``redact``: what placeholders replace in values and texts of agents without a setting of it.
+    """
     latest = {(each.namespace, each.key): each for each in request.items}
     stored_items = [each for each in latest.values() if each.value is not None]
     woken, removed = False, 0
@@ -36,13 +41,15 @@ def put_items(
             has_text = any(each.text for each in stored_items)
             woken = has_text and request_indexing(connection, agent_id)
             remove_expired(connection, agent_id)
+            kinds = kinds_of(redaction_of(connection, agent_id, redact))
             for place, each in latest.items():
                 if each.value is None:
                     removed += remove_item(connection, agent_id, place)
                 else:
-                    text = each.text if each.text and each.text.strip() else None
-                    ttl = each.ttl_minutes
-                    put_item(connection, agent_id, place, each.value, text=text, ttl_minutes=ttl)
+                    redactor, ttl = Redactor(kinds), each.ttl_minutes
+                    value = redactor.value(each.value)
+                    text = redactor.text(each.text) if each.text and each.text.strip() else None
+                    put_item(connection, agent_id, place, value, text=text, ttl_minutes=ttl)
     if woken:
         wakeups.wake_lane(agent_id)
     return shapes.ItemsAnswer(stored=len(stored_items), removed=removed)

@@ -47,7 +47,7 @@ def all_jobs(
         NetworkRebuild(database, models, settings.memory),
         Reembedding(database, models.embedder),
         WithSummaryRequests(consolidation, requests.of_sessions),
-        DocumentIndexing(database, models, ExtractionLimits()),
+        DocumentIndexing(database, models, ExtractionLimits(), settings.memory.redact),
         PageNaming(database, models.summarizer, page_store, models.tokens, settings.pages),
         ItemIndexing(database, models),
         MessageTracking(database, models.sentences, models.tokens, settings.pages),

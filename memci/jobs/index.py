@@ -9,18 +9,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 
-from memci.domain.documents import searched_text
+from memci.domain.documents import Chunk, searched_text
 from memci.domain.job import Job, JobKind
 from memci.domain.search.passages import passages_of
 from memci.errors import UnreadableDocumentError
 from memci.extraction.blocks import ExtractionLimits
 from memci.extraction.isolated import extract
 from memci.jobs.track import is_to_track
+from memci.language.redaction import Redacted, Redactor, kinds_of
 from memci.message import Message, Remember
 from memci.queue import mailbox
 from memci.queue.job_requests import request_naming
@@ -29,6 +30,7 @@ from memci.smallmodel.ports import Embedder, Lexicon, TokenEncoder
 from memci.smallmodel.registry import SmallModels
 from memci.smallmodel.vector_space import Vectors, VectorSpace
 from memci.storage import documents, pending_messages
+from memci.storage.agents import redaction_of
 from memci.storage.frameworks import items
 from memci.storage.search import reembedding
 from memci.storage.search.index import (
@@ -256,6 +258,7 @@ class DocumentIndexing:
     database: Database
     models: SmallModels
     limits: ExtractionLimits  # of one file
+    redact: str = ""  # of owners that do not say it
     batch: int = DOCUMENT_BATCH  # chunks in one job
 
     def prepare(self, job: Job) -> Effect:
@@ -264,17 +267,24 @@ class DocumentIndexing:
         with self.database.agent_snapshot(owner) as connection:
             check_embedder(connection, self.database, self.models.embedder)
             file = documents.waiting_file(connection, owner, document_id)
+            kinds = kinds_of(redaction_of(connection, owner, self.redact))
             if file is None:
                 waiting = documents.waiting_chunks(connection, owner, document_id, self.batch)
         if file is None:
             index = self._index(job, document_id, list(waiting.values()))
             return lambda connection: index(connection, list(waiting))
-        return self._read_file(job, document_id, file)
+        return self._read_file(job, document_id, file, kinds)
 
-    def _read_file(self, job: Job, document_id: int, file: documents.WaitingFile) -> Effect:
+    def _read_file(
+        self,
+        job: Job,
+        document_id: int,
+        file: documents.WaitingFile,
+        kinds: frozenset[Redacted],
+    ) -> Effect:
         owner, outdated = job.agent_id, {"document": document_id, "outdated": True}
         try:
-            chunks = extract(file.name, file.body, self.limits)
+            chunks = _redacted(extract(file.name, file.body, self.limits), kinds)
         except UnreadableDocumentError as error:
             reason = str(error)
 
@@ -289,14 +299,14 @@ class DocumentIndexing:
         texts = [searched_text(file.name, each.shown_path, each.text) for each in first]
         index = self._index(job, document_id, texts)
 
-        def replace(connection: Connection) -> Mapping[str, Any]:
+        def write(connection: Connection) -> Mapping[str, Any]:
             # The document was replaced, which has its own job, or removed meanwhile.
             if not documents.is_waiting(connection, owner, document_id, file.digest):
                 return outdated
             ids = documents.replace_chunks(connection, owner, document_id, chunks)
             return index(connection, ids[: len(texts)])
 
-        return replace
+        return write
 
     def _index(
         self, job: Job, document_id: int, texts: Sequence[str]
@@ -316,6 +326,17 @@ class DocumentIndexing:
             return {"document": document_id, "indexed": len(ids), "left": left or 0}
 
         return index
+
+
+def _redacted(chunks: Sequence[Chunk], kinds: frozenset[Redacted]) -> Sequence[Chunk]:
+    """Return the chunks of a document with placeholders in their texts and headings."""
+    if not kinds:
+        return chunks
+    redactor = Redactor(kinds)
+    return [
+        replace(each, text=redactor.text(each.text), path=tuple(map(redactor.text, each.path)))
+        for each in chunks
+    ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 from memci.domain.job import Job, JobKind
+from memci.domain.memory.passage import Places
 from memci.domain.pages.interaction_outline import (
     MOST_ENTRY,
     Outline,
@@ -30,6 +31,7 @@ from memci.message import Message, Role
 from memci.queue import mailbox
 from memci.queue.runner import Effect
 from memci.smallmodel.ports import Summarizer, TokenCounter
+from memci.storage.network.edits import withheld_places
 from memci.storage.page_store.port import PageStore
 from memci.storage.pages.texts import prefetch_texts, shown_messages
 from memci.storage.pages.tree import lock_tree, messages_exist, unnamed_pages
@@ -67,6 +69,7 @@ _EXAMINED = 500  # characters of each message that decide on its language
 class _Named:
     page: Page
     seqs: list[int]  # messages that the outline was made of
+    withheld: Places  # parts of them that it was not made of
     outline: Outline
 
     def is_valid(self, tree: Tree) -> bool:
@@ -104,11 +107,13 @@ class PageNaming:
             looked_at += 1
             with self.database.agent_snapshot(job.agent_id) as connection:
                 messages = shown_messages(connection, job.agent_id, [page])[page.index]
+                seqs = [each.seq for each in messages]
+                withheld = withheld_places(connection, job.agent_id, seqs)
             if not messages:
                 continue
             language, count = _language_of(messages), self.counter.count
             outline = outline_of(self.summarizer, messages, language, count)
-            done.append(_Named(page, [each.seq for each in messages], outline))
+            done.append(_Named(page, seqs, withheld, outline))
             if self.clock() >= ends:
                 break
         # Pages without messages are never named: they need no further job.
@@ -145,7 +150,9 @@ class PageNaming:
         named = [
             each
             for each in done
-            if each.is_valid(tree) and messages_exist(connection, agent_id, each.seqs)
+            if each.is_valid(tree)
+            and messages_exist(connection, agent_id, each.seqs)
+            and withheld_places(connection, agent_id, each.seqs) == each.withheld
         ]
 
         def name() -> None:

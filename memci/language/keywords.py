@@ -11,6 +11,7 @@ from memci.language.chinese_words import TaggedWord
 from memci.language.detection import Language, language_of
 from memci.language.loading import TaskData
 from memci.language.names import find_entities, is_interjection, is_plural
+from memci.language.redaction import without_placeholders
 from memci.language.sentences import sentences
 from memci.language.word_weights import Word, weigh
 
@@ -65,8 +66,10 @@ def keywords_of(
 ) -> tuple[list[str], list[str]]:
     """Return the keywords of a text, best first, and the entities among them, which lead.
 
-    There are more of a long text; ``fewest``: of a short one, if it has as many.
+    There are more of a long text; ``fewest``: of a short one, if it has as many. Placeholders of
+    redacted values are none.
     """
+    text = without_placeholders(text)
     han, english = _by_language(text, language)
     tagged = chinese_words.tagged_words(han) if han else []
     names = find_entities(text, tagged)

@@ -15,6 +15,7 @@ from memci.language import chinese_words, word_lists
 from memci.language.chinese_words import TaggedWord
 from memci.language.clauses import label_of
 from memci.language.loading import TaskData
+from memci.language.redaction import is_placeholder
 from memci.language.sentences import sentence_spans
 from memci.language.word_weights import UNKNOWN, rarity
 
@@ -312,7 +313,8 @@ def _is_short_for(called: str, name: str) -> bool:
 
 
 def _names_a_thing(word: str, speakers: Collection[str]) -> bool:
-    return bool(word.strip()) and not is_pronoun(word) and not is_speaker(word, speakers)
+    is_unknown = is_pronoun(word) or is_placeholder(word)
+    return bool(word.strip()) and not is_unknown and not is_speaker(word, speakers)
 
 
 def _folded(name: str) -> str:

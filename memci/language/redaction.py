@@ -69,6 +69,21 @@ def redact_message(
     return redacted, redactor.counts
 
 
+def is_placeholder(word: str) -> bool:
+    """Return True if a word is a placeholder, with or without its brackets, in any case."""
+    return _PLACEHOLDER.fullmatch(f"[{word.strip('[] ').upper()}]") is not None
+
+
+def without_placeholders(text: str) -> str:
+    """Return a text with a blank in place of each placeholder."""
+    return _PLACEHOLDER.sub(" ", text)
+
+
+def kinds_in_words(text: str) -> str:
+    """Return a text with the name of its kind in place of each placeholder: "email"."""
+    return _PLACEHOLDER.sub(lambda found: Redacted[found[1]].value, text)
+
+
 def placeholders_in(text: str) -> frozenset[Redacted]:
     """Return the kinds of the placeholders in a text."""
     return frozenset(Redacted[each] for each in _PLACEHOLDER.findall(text))
@@ -100,7 +115,7 @@ class Redactor:
         """Return a value of JSON with placeholders in its texts, keys and numbers."""
         match value:
             case str():
-                return self.text(value)
+                return self._json(value) if value.startswith("{") else self.text(value)
             case bool() | None:
                 return value
             case int() | float():
@@ -114,16 +129,18 @@ class Redactor:
     def tool_call(self, call: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return a tool call with placeholders in its arguments, which are JSON as text."""
         function = call["function"]
-        arguments = function["arguments"]
+        arguments = self._json(function["arguments"])
+        return {**call, "function": {**function, "arguments": arguments}}
+
+    def _json(self, text: str) -> str:
+        """Return a text with placeholders, which stays JSON if it is."""
         try:
-            given = json.loads(arguments)
+            given = json.loads(text)
         except (ValueError, RecursionError):
-            redacted = self.text(arguments)
-        else:
-            value = self.value(given)
-            # As it was written, if there was nothing to replace.
-            redacted = arguments if value == given else json.dumps(value, ensure_ascii=False)
-        return {**call, "function": {**function, "arguments": redacted}}
+            return self.text(text)
+        value = self.value(given)
+        # As it was written, if there was nothing to replace.
+        return text if value == given else json.dumps(value, ensure_ascii=False)
 
     def _placeholder(self, kind: Redacted, value: str) -> str:
         self.counts[kind] += 1

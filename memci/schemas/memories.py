@@ -102,3 +102,4 @@ class DeleteAnswer(Answer):
     """The memories that are deleted; deleting again changes nothing."""
 
     deleted: list[int]
+    already: list[int] = Field([], description="Memories that were deleted before")

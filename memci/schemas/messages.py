@@ -24,6 +24,7 @@ from memci.schemas.base import (
     Request,
     Text,
     check_json,
+    with_words,
 )
 
 # Fields of OpenAI's answers, empty unless they hold something that memci cannot keep.
@@ -36,7 +37,7 @@ _EXPECTED = "expected text, or a list of parts of type text"
 def read_message(message: Any) -> Any:
     """Read a text as a message of the user; leave out empty fields of OpenAI's answers."""
     if isinstance(message, str):
-        return {"role": Role.USER, "content": message}
+        return {"role": Role.USER, "content": with_words(message)}
     if not isinstance(message, dict) or message.keys().isdisjoint(_MAYBE_EMPTY):
         return message
     empty = {name for name in _MAYBE_EMPTY if message.get(name) in (None, [])}

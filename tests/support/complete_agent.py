@@ -89,7 +89,7 @@ def _framed(ada: AgentUnderTest) -> None:
         )
     )
     wakeups: Any = RecordedWakeups()
-    framework_storage.put_items(ada.database, wakeups, ada.agent_id, put_items)
+    framework_storage.put_items(ada.database, wakeups, ada.agent_id, put_items, redact="")
     typed = {"kind": "msgpack", "body": "AP8="}
     checkpoint = {
         "id": "c1",

@@ -16,7 +16,7 @@ from memci.jobs.restore_memory import MemoryRestoring
 from memci.queue.intake import Intake
 from memci.queue.lease import Lease
 from memci.queue.runner import Effect
-from memci.schemas.memories import AddRequest, EditAnswer, NewMemory, NumberedEdit
+from memci.schemas.memories import AddRequest, DeleteAnswer, EditAnswer, NewMemory, NumberedEdit
 from memci.schemas.network_editions import EditionAnswer
 from memci.storage.reading.network_history import compared_network
 from memci.storage.session import use_edition
@@ -83,8 +83,8 @@ class Rebuilding:
             self.ada.database, self._wakeups, self.ada.agent_id, changes, redact="", paying=None
         )
 
-    def delete(self, *node_ids: int) -> None:
-        edit_memories.delete(self.ada.database, self._wakeups, self.ada.agent_id, node_ids)
+    def delete(self, *node_ids: int) -> DeleteAnswer:
+        return edit_memories.delete(self.ada.database, self._wakeups, self.ada.agent_id, node_ids)
 
     # Work of the lane.
 

@@ -40,6 +40,8 @@ def faults_of(shape: type[BaseModel], body: Any) -> str:
         (SettingsRequest, {"decay_rate": "much"}, "decay_rate: expected a number"),
         (SettingsRequest, {"decay_rate": 1.5}, "decay_rate: expected a number above 0 and below 1"),
         (ReplayRequest, [], "request: expected a JSON object"),
+        (AppendRequest, {"messages": [" \n"]}, "messages[0]: must say something"),
+        (AppendRequest, {"messages": ""}, "messages[0]: must say something"),
         (AppendRequest, {"messages": [{"role": "robot", "content": ""}]},
          "messages[0].role: expected one of: system, user, assistant, tool"),
     ],
@@ -57,6 +59,11 @@ def test_bad_items_give_no_error_about_their_list():
 def test_an_unknown_error_keeps_its_message():
     fault = {"type": "other", "loc": (), "msg": "Value error, No such thing"}
     assert expectation(fault) == "no such thing"
+
+
+def test_a_word_in_capitals_keeps_them():
+    fault = {"type": "url_scheme", "loc": (), "msg": "URL scheme should be 'http' or 'https'"}
+    assert expectation(fault) == "URL scheme should be 'http' or 'https'"
 
 
 @pytest.mark.parametrize(

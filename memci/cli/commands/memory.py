@@ -85,7 +85,10 @@ def delete(*, nodes: MemoryIds, agent: AgentOption) -> None:
     """Delete memories. Their messages stay, but reads do not show what they told."""
     with agent_of(agent) as memory:
         answer = memory.delete_memories(nodes)
-    print_answer(answer, f"deleted {counted(len(answer.deleted), 'memory', 'memories')}")
+    text = f"deleted {counted(len(answer.deleted), 'memory', 'memories')}"
+    if answer.already:
+        text += f"; deleted before: {', '.join(map(str, answer.already))}"
+    print_answer(answer, text)
 
 
 def _pin(agent: str, nodes: list[int], *, pinned: bool) -> None:

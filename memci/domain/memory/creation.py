@@ -17,6 +17,7 @@ from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.passage import Passage
 from memci.language.detection import Language
 from memci.language.names import Entity
+from memci.language.redaction import kinds_in_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +151,7 @@ def linked_entities(focus: Focus, segment: AnnotatedSegment) -> Focus:
 
 def fallback_entity(segment: AnnotatedSegment) -> Entity:
     """Return the entity of a segment that names none."""
-    return Entity.named(segment.phrase or segment.text.strip()[:64])
+    return Entity.named(kinds_in_words(segment.phrase or segment.text.strip()[:64]))
 
 
 def plan_creation(

@@ -9,7 +9,7 @@ from memci.api_keys import is_for
 from memci.domain.events import EventType, StoredEvent
 from memci.errors import InvalidInputError
 from memci.http.event_stream import EventStreams
-from memci.http.request import AgentId, Call, Cursor, Page, ThingId
+from memci.http.request import AgentId, Call, Page, ThingId
 from memci.http.routing import Routes
 from memci.schemas.events import (
     Delivery,
@@ -45,7 +45,9 @@ async def stream_events(
     types: Annotated[
         str | None, Query(max_length=4096, description="Types of events, with commas between")
     ] = None,
-    after: Cursor = None,
+    after: Annotated[
+        str | None, Query(max_length=512, description="The id of an event, such as 5831.402")
+    ] = None,
     last_event_id: Annotated[str | None, Header(alias="Last-Event-ID", max_length=512)] = None,
 ) -> StreamingResponse:
     """Stream events of all agents that the key is for, as server-sent events.
@@ -61,7 +63,14 @@ async def stream_events(
         return for_key and is_for(agents, event.agent_id) and event.type in kinds
 
     streams: EventStreams = call.app.state.event_streams
-    return streams.start(call, wanted, last_event_id or after)
+    try:
+        return streams.start(call, wanted, last_event_id or after)
+    except InvalidInputError:
+        raise InvalidInputError(
+            "expected the id of an event as the event has it, such as 5831.402; leave it out to"
+            " begin now",
+            field="Last-Event-ID" if last_event_id else "after",
+        ) from None
 
 
 def _types(names: str | None) -> frozenset[EventType]:

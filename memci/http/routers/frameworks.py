@@ -20,8 +20,9 @@ thread_routes = Routes("threads", CONFLICT)
 def put_items(agent: AgentId, body: schemas.ItemsIn, call: Call) -> schemas.ItemsAnswer:
     """Store items under their names, replacing earlier ones, and remove others."""
     runtime, paying = call.runtime, call.state.paying
+    redact = runtime.settings.memory.redact
     return framework_storage.put_items(
-        runtime.database, runtime.wakeups, agent, body, paying=paying
+        runtime.database, runtime.wakeups, agent, body, redact=redact, paying=paying
     )
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from sqlalchemy import Connection
 
@@ -10,6 +9,7 @@ from memci.language.names import Entity, names_entity
 from memci.message import Message
 from memci.storage.erasure.pages import DeletedPages, find_deleted_pages
 from memci.storage.messages import read_messages, select_messages, stored_seqs
+from memci.storage.network.entities import entities_beside, naming_messages
 from memci.storage.network.nodes import entity_nodes
 from memci.storage.session import batches
 from memci.storage.summaries import losing_summaries
@@ -43,33 +43,8 @@ SELECT m.seq FROM trail t
    AND EXISTS (SELECT FROM jsonb_array_elements(t.details->'messages') AS origin(seq)
                 WHERE seq::bigint = ANY(%(seqs)s::bigint[]))
 """
-# An entity that was made of no message is its agent's own and stays.
-_ENTITIES = """
-SELECT e.id, e.entity_key FROM node e
- WHERE e.agent_id = %(agent)s AND e.kind = 'entity' AND cardinality(e.message_seqs) > 0
-   AND (e.id IN (SELECT l.target FROM link l
-                  WHERE l.agent_id = %(agent)s AND l.source = ANY(%(nodes)s::bigint[]))
-        OR e.id IN (SELECT l.source FROM link l
-                     WHERE l.agent_id = %(agent)s AND l.target = ANY(%(nodes)s::bigint[]))
-        OR EXISTS (SELECT FROM unnest(e.message_seqs) AS origin(seq)
-                    WHERE seq = ANY(%(seqs)s::bigint[])))
-"""
 _MENTIONS = """
 SELECT DISTINCT details->>'entity' FROM replay_log WHERE agent_id = %s AND event = 'mentioned'
-"""
-# Messages of those memories at entities that stay; the newest first, as they are the likeliest to
-# name current topics.
-_NAMING_MESSAGES = """
-SELECT DISTINCT beside.entity, origin.seq
-  FROM (SELECT target AS entity, source AS memory FROM link
-         WHERE agent_id = %(agent)s AND target = ANY(%(entities)s::bigint[])
-         UNION
-        SELECT source, target FROM link
-         WHERE agent_id = %(agent)s AND source = ANY(%(entities)s::bigint[])) AS beside
-  JOIN node n ON n.agent_id = %(agent)s AND n.id = beside.memory AND n.kind = 'memory'
- CROSS JOIN LATERAL unnest(n.message_seqs) AS origin(seq)
- WHERE NOT n.id = ANY(%(nodes)s::bigint[]) AND NOT origin.seq = ANY(%(seqs)s::bigint[])
- ORDER BY origin.seq DESC
 """
 # As ``Message.text``, but reading only the beginning.
 _BEGINNINGS = """
@@ -141,8 +116,8 @@ def find_deletions(
     memories, repeated = _memories(connection, agent_id, seqs)
     nodes = sorted(memories)
     values = {"agent": agent_id, "seqs": list(seqs), "nodes": nodes}
-    candidates = {row.id: row.entity_key for row in connection.exec_driver_sql(_ENTITIES, values)}
-    named_by = _naming_messages(connection, candidates, values)
+    candidates = entities_beside(connection, agent_id, nodes, seqs)
+    named_by = naming_messages(connection, agent_id, candidates, nodes, gone=seqs, whole=True)
     former = connection.exec_driver_sql(_FORMER_NODES, values).all()
     entities = sorted(candidates.keys() - named_by.keys())
     return DeletionSet(
@@ -189,26 +164,6 @@ def _memories(
         repeated |= others
         pending = list(others)
     return memories, stored_seqs(connection, agent_id, repeated)
-
-
-def _naming_messages(
-    connection: Connection, entities: Mapping[int, str], values: Mapping[str, Any]
-) -> dict[int, int]:
-    """Return the entities that a staying message still names, with the newest such message."""
-    if not entities:
-        return {}
-    entities_at: dict[int, set[int]] = {}
-    values = {**values, "entities": list(entities)}
-    for entity, seq in connection.exec_driver_sql(_NAMING_MESSAGES, values):
-        entities_at.setdefault(seq, set()).add(entity)
-    named_by: dict[int, int] = {}
-    for some in batches(entities_at, _AT_ONCE):
-        unsure = [seq for seq in some if not entities_at[seq] <= named_by.keys()]
-        for message in reversed(read_messages(connection, values["agent"], unsure, whole=True)):
-            for each in entities_at[message.seq] - named_by.keys():
-                if names_entity(message.searched, entities[each]):
-                    named_by[each] = message.seq
-    return named_by
 
 
 def _mentioned_names(

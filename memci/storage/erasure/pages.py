@@ -12,6 +12,14 @@ from memci.storage.pages.texts import shown_messages
 from memci.storage.pages.tree import page_from_row, save_pages
 from memci.storage.session import batches
 
+# Undo or redo would restore names that pages no longer have.
+FORGET_STEPS = """
+DELETE FROM page_step WHERE agent_id = %(agent)s AND EXISTS (
+    SELECT FROM jsonb_array_elements(changes) AS change
+     WHERE change->>'index' = ANY(%(pages)s::text[])
+        OR change->>'index' = ANY(%(reworded)s::text[]))
+"""
+_CHANGED = "UPDATE page_tree SET version = version + 1 WHERE agent_id = %s"
 # The messages of a page, notes of an agent included.
 _ON_PAGE = """m.agent_id = page.agent_id AND m.seq BETWEEN page.first_seq AND page.last_seq
        AND m.session_id IS NOT DISTINCT FROM page.session_id
@@ -94,6 +102,21 @@ def find_deleted_pages(
     reworded |= {row.id for row in named if not row.note} - set(deleted)
     notes = [row.id for row in named if row.note]
     return DeletedPages([*deleted, *notes], sorted(reworded))
+
+
+def hide_words(connection: Connection, agent_id: str, seqs: Sequence[int]) -> bool:
+    """Recompute the words of the pages of messages of which reads show less than before.
+
+    The tree must be locked. Return True if there are such pages: they are to be named again.
+    """
+    values = {"agent": agent_id, "seqs": list(seqs)}
+    touched = [row.id for row in connection.exec_driver_sql(_TOUCHED, values)]
+    if touched:
+        reword_pages(connection, agent_id, touched, ())
+        values = {"agent": agent_id, "pages": [], "reworded": touched}
+        connection.exec_driver_sql(FORGET_STEPS, values)
+        connection.exec_driver_sql(_CHANGED, (agent_id,))
+    return bool(touched)
 
 
 def unknown_pages(connection: Connection, agent_id: str, indexes: Collection[str]) -> list[str]:

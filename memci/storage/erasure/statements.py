@@ -27,6 +27,7 @@ from collections.abc import Mapping
 from sqlalchemy import Column, Table
 from sqlalchemy.dialects.postgresql import ARRAY
 
+from memci.storage.erasure.pages import FORGET_STEPS
 from memci.storage.schema import metadata
 from memci.storage.summaries import DROPPED
 
@@ -213,15 +214,7 @@ _BEFORE_DELETION: Mapping[str, tuple[str, ...]] = {
             SELECT FROM plan_step s WHERE s.agent_id = plan.agent_id AND s.made_seq = plan.made_seq)
         """,
     ),
-    "page_step": (
-        # Undo or redo would restore names that pages no longer have.
-        """
-        DELETE FROM page_step WHERE agent_id = %(agent)s AND EXISTS (
-            SELECT FROM jsonb_array_elements(changes) AS change
-             WHERE change->>'index' = ANY(%(pages)s::text[])
-                OR change->>'index' = ANY(%(reworded)s::text[]))
-        """,
-    ),
+    "page_step": (FORGET_STEPS,),
     "page_tree": (
         # The notice and the names of segments after their roots.
         """

@@ -13,9 +13,10 @@ from psycopg.types.json import Jsonb
 from sqlalchemy import Connection
 
 from memci.domain.memory.network_edition import ReplayEntry, ReplayEvent
-from memci.domain.memory.node import NodeEvent, RemovalReason, VersionReason
+from memci.domain.memory.node import NodeEvent, NodeKind, RemovalReason, VersionReason
 from memci.domain.memory.passage import Passage, Place, Places, joined, overlap, passages, places_of
 from memci.storage.messages import read_messages
+from memci.storage.network.entities import entities_beside, naming_messages
 from memci.storage.network.network_editions import log_event
 from memci.storage.network.node_history import append_history, keep_versions, removal_reasons
 from memci.storage.network.nodes import delete_nodes
@@ -39,6 +40,39 @@ SELECT t.node_id, t.details, n.id IS NOT NULL AS lives
                 WHERE seq::bigint = ANY(%s::bigint[]))
  ORDER BY t.node_id
 """
+# Entities that some memory needs, since all its links to living nodes go to these.
+_NEEDED = """
+SELECT DISTINCT l.target FROM link l
+  JOIN node m ON m.agent_id = l.agent_id AND m.id = l.source AND m.kind = 'memory'
+   AND NOT m.id = ANY(%(nodes)s::bigint[])
+ WHERE l.agent_id = %(agent)s AND l.target = ANY(%(entities)s::bigint[]) AND NOT EXISTS (
+    SELECT FROM link o JOIN node t ON t.agent_id = o.agent_id AND t.id = o.target
+     WHERE o.agent_id = l.agent_id AND o.source = l.source
+       AND NOT o.target = ANY(%(entities)s::bigint[] || %(nodes)s::bigint[]))
+ ORDER BY l.target
+"""
+# Keys must differ; a rebuilt network gives the same ones.
+_HIDE = (
+    """
+UPDATE node SET content = '…', phrase = '…', keywords = '{}',
+                entity_key = '…' || message_seqs[1] || '.' || place + (
+                    SELECT count(*) FROM node h
+                     WHERE h.agent_id = %(agent)s AND starts_with(h.entity_key, '…'))
+  FROM unnest(%(entities)s::bigint[]) WITH ORDINALITY AS hidden(id, place)
+ WHERE node.agent_id = %(agent)s AND node.id = hidden.id AND NOT starts_with(entity_key, '…')
+""",
+    "UPDATE link SET hint = '…' WHERE agent_id = %(agent)s AND target = ANY(%(entities)s)",
+)
+# Links to entities that were made of these messages and are forgotten tell their names.
+_UNLINK_FORGOTTEN = """
+DELETE FROM link USING trail t
+ WHERE link.agent_id = %(agent)s AND t.agent_id = %(agent)s AND t.node_id = link.target
+   AND t.event = 'created' AND t.details->>'kind' = 'entity'
+   AND EXISTS (SELECT FROM jsonb_array_elements(t.details->'messages') AS origin(seq)
+                WHERE seq::bigint = ANY(%(seqs)s::bigint[]))
+   AND NOT EXISTS (SELECT FROM node n WHERE n.agent_id = t.agent_id AND n.id = t.node_id)
+"""
+_UNFOCUS = "DELETE FROM focus WHERE agent_id = %s AND node_id = ANY(%s)"
 _UNLINK = "DELETE FROM link WHERE agent_id = %s AND target = ANY(%s)"
 _DROP_VERSIONS = """
 DELETE FROM node_version WHERE agent_id = %(agent)s AND (node_id = ANY(%(nodes)s)
@@ -121,20 +155,49 @@ def remove(
     told: Told,
     event: NodeEvent,
     details: Mapping[str, Any],
+    seqs: Collection[int],
 ) -> None:
     """Remove memories that were corrected or deleted, with all links; the lane must be locked.
 
-    ``told``: those of the same parts of messages, to which no link stays. The text of a corrected
-    one stays in its history, where the memory with the new text is named once it is made.
+    ``told``: those of the same parts of messages, to which no link stays. ``seqs``: the messages
+    of these memories, and the one that corrects them. The text of a corrected memory stays in its
+    history, where the memory with the new text is named once it is made. Entities that nothing
+    names any more go, too.
     """
     _, pass_number = position(connection, agent_id)
     if event is NodeEvent.CORRECTED:
         keep_versions(connection, agent_id, {n: n for n in nodes}, VersionReason.CORRECTED)
     else:
         connection.exec_driver_sql(_DROP_VERSIONS, {"agent": agent_id, "nodes": list(nodes)})
+    _remove_entities(connection, agent_id, nodes, seqs, pass_number)
     connection.exec_driver_sql(_UNLINK, (agent_id, [*nodes, *told.gone]))
     delete_nodes(connection, agent_id, nodes)
     append_history(connection, agent_id, event, pass_number, dict.fromkeys(nodes, details))
+
+
+def _remove_entities(
+    connection: Connection,
+    agent_id: str,
+    nodes: Sequence[int],
+    seqs: Collection[int],
+    pass_number: int,
+) -> None:
+    """Remove entities that only these memories name; one that others need loses its name."""
+    entities = entities_beside(connection, agent_id, nodes, seqs)
+    named = naming_messages(connection, agent_id, entities, nodes, also=seqs, whole=False)
+    unnamed = sorted(entities.keys() - named.keys())
+    values = {"agent": agent_id, "nodes": list(nodes), "entities": unnamed, "seqs": list(seqs)}
+    needed = list(connection.exec_driver_sql(_NEEDED, values).scalars())
+    for statement in _HIDE if needed else ():
+        connection.exec_driver_sql(statement, {**values, "entities": needed})
+    removed = [each for each in unnamed if each not in needed]
+    connection.exec_driver_sql(_UNFOCUS, (agent_id, removed))
+    connection.exec_driver_sql(_UNLINK, (agent_id, removed))
+    delete_nodes(connection, agent_id, removed)
+    of_entity = {"kind": NodeKind.ENTITY}
+    gone = dict.fromkeys(removed, of_entity)
+    append_history(connection, agent_id, NodeEvent.DELETED, pass_number, gone)
+    connection.exec_driver_sql(_UNLINK_FORGOTTEN, values)
 
 
 def link_corrected(connection: Connection, agent_id: str, made: Mapping[int, int]) -> None:
@@ -173,7 +236,8 @@ def replay(connection: Connection, agent_id: str, entry: ReplayEntry) -> None:
         by = {"by": details["by"]} if event is ReplayEvent.CORRECTED else {}
         reasons = removal_reasons(connection, agent_id, told.gone)
         forgotten = [node for node, why in reasons.items() if why is RemovalReason.FORGOTTEN]
-        remove(connection, agent_id, [*told.living, *forgotten], told, NodeEvent(event), by)
+        nodes, seqs = [*told.living, *forgotten], {*entry.seqs, *by.values()}
+        remove(connection, agent_id, nodes, told, NodeEvent(event), by, seqs)
     log_event(connection, agent_id, event, uuid4(), entry.seqs, details)
 
 
@@ -182,4 +246,4 @@ def remove_withheld(connection: Connection, agent_id: str) -> None:
     places = withheld_places(connection, agent_id)
     if places:
         told = memories_at(connection, agent_id, places)
-        remove(connection, agent_id, told.living, told, NodeEvent.DELETED, {})
+        remove(connection, agent_id, told.living, told, NodeEvent.DELETED, {}, places)

@@ -96,6 +96,8 @@ def test_single_memories_are_added_corrected_pinned_and_deleted(
     corrected = output("memory", "correct", first, "A runs in Oslo [Grace]", settings=settings)
     assert corrected == f"memory {first} is corrected\n"
     assert output("memory", "delete", second, settings=settings) == "deleted 1 memory\n"
+    again = output("memory", "delete", second, settings=settings)
+    assert again == f"deleted 0 memories; deleted before: {second}\n"
     added = output("memory", "add", "C sails [Ann]", "--worth", "9", settings=settings)
     assert re.fullmatch(r"stored as message \w+; search finds it\n", added)
     done = run("memory", "delete", "999", "--agent", "ada", settings=settings)

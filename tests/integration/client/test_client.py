@@ -44,6 +44,14 @@ def test_remembered_messages_can_be_listed(server: Served) -> None:
         assert memci.ready().ready
 
 
+@pytest.mark.parametrize("blank", ["", " \n", ["hi", "　"]])
+def test_a_blank_text_is_refused(server: Served, blank: str | list[str]) -> None:
+    with Memci(server.url) as memci:
+        with pytest.raises(InvalidInputError, match="must say something"):
+            memci.add(blank)
+        assert server.count("message") == 0
+
+
 def test_the_async_client_remembers_and_reads(server: Served) -> None:
     async def work() -> None:
         async with Memci(server.url).aio as memci:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -48,6 +49,21 @@ def test_a_document_is_read_once_and_found(shelf: Shelf):
     assert shelf.models.embedder.embedded[0] == "guide.md › Guide › Install\nRun make once."
     assert shelf.counters() == shelf.counted() == (1, 2, shelf.counted()[2])
     assert shelf.rows("SELECT FROM document_body WHERE agent_id = %s") == []
+
+
+def test_values_in_documents_are_redacted_when_they_are_read(shelf: Shelf):
+    shelf.handler = replace(shelf.handler, redact="email")
+    text = "# Of ann@example.org\n\nWrite to ann@example.org or bo@example.org."
+    shelf.add("a.md", text)
+    shelf.run()
+    assert shelf.texts() == ["Write to [EMAIL_2] or [EMAIL_1]."] or shelf.texts() == [
+        "Write to [EMAIL_1] or [EMAIL_2]."
+    ]
+    for table in ("chunk", "chunk_term", "document_body"):
+        found = str(shelf.rows(f"SELECT * FROM {table} WHERE agent_id = %s"))
+        assert "example.org" not in found
+    assert "ann@" not in str(shelf.models.embedder.embedded)
+    assert shelf.add("a.md", text).unchanged
 
 
 def test_the_same_content_again_changes_nothing(shelf: Shelf):

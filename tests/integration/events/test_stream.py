@@ -160,7 +160,14 @@ def test_a_stream_ends_with_its_key(server):
 def test_wrong_parameters_are_named(server, keys, wrong):
     with stream(server, keys["all"][0], **wrong) as response:
         assert response.status_code == 422
-        assert json.loads(response.read())["field"] in {*wrong, "cursor"}
+        assert [json.loads(response.read())["field"]] == list(wrong)
+
+
+def test_a_wrong_id_of_an_event_is_explained(server, keys):
+    with stream(server, keys["all"][0], last="x", after="0.0") as response:
+        problem = json.loads(response.read())
+    assert problem["field"] == "Last-Event-ID"
+    assert "the id of an event" in problem["detail"]
 
 
 def test_streams_end_when_the_server_stops(database_url, broker_url):

@@ -180,6 +180,25 @@ def test_added_and_corrected_memories_and_focus_points_are_redacted(serve: Serve
     assert server.messages("ada")[-2:] == [LEFT, LEFT]
 
 
+def test_items_are_redacted_and_json_in_them_stays_json(serve: Serve) -> None:
+    server = serve(**REDACT_ALL)
+    value = {"said": TEXT, "called": [{"arguments": f'{{"to": {PHONE}}}'}], EMAIL: 1}
+    item = {"namespace": ["a"], "key": "b", "value": value, "text": TEXT}
+    with Memci(server.url) as memci:
+        agent = memci.agent("ada")
+        send = {"json": {"items": [item]}}
+        httpx.put(f"{server.url}/v1/agents/ada/items", **send).raise_for_status()
+        place = {"items": [{"namespace": ["a"], "key": "b"}]}
+        found = httpx.post(f"{server.url}/v1/agents/ada/items/get", json=place).json()["items"][0]
+        assert found["value"] == {
+            "said": LEFT, "called": [{"arguments": '{"to": "[PHONE_1]"}'}], "[EMAIL_1]": 1,
+        }  # fmt: skip
+        check_hidden(server)
+        agent.configure({"redact": ""})
+        httpx.put(f"{server.url}/v1/agents/ada/items", **send).raise_for_status()
+    assert EMAIL in rows(server, "ada")
+
+
 def test_an_archive_with_values_is_refused(serve: Serve, tmp_path: Path) -> None:
     server = serve()
     path = tmp_path / "ada.zip"

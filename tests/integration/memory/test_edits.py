@@ -11,6 +11,8 @@ from memci.domain.job import JobKind
 from memci.domain.memory.parameters import MemoryParameters
 from memci.errors import ConflictError, NotFoundError
 from memci.jobs.restore_memory import _Whole
+from memci.schemas.memories import DeleteAnswer
+from memci.smallmodel.offline.summarizer import OfflineSummarizer
 from memci.smallmodel.ports import Judgement
 from memci.storage.messages import read_messages
 from memci.storage.network.network_editions import open_edition
@@ -22,6 +24,7 @@ from tests.support.archives import export_agent, import_agent
 from tests.support.erasing import MARK, Eraser, found_in_database
 from tests.support.mailbox import Mailbox
 from tests.support.models import OneSegmentAMessage
+from tests.support.naming import BACKUP, LUNCH, Meanwhile, PagesUnderTest
 from tests.support.network import AgentUnderTest
 from tests.support.rebuilding import Rebuilding, is_same
 from tests.support.summing import SummariesUnderTest
@@ -35,6 +38,10 @@ def shown(ada: AgentUnderTest) -> list[str]:
     seqs = [row.seq for row in ada.rows("SELECT seq FROM message WHERE agent_id = %s")]
     with ada.database.agent_snapshot(ada.agent_id) as connection:
         return [each.text for each in read_messages(connection, ada.agent_id, seqs)]
+
+
+def names(ada: AgentUnderTest) -> set[str]:
+    return {node.content for node in ada.nodes("entity")}
 
 
 def stored(ada: AgentUnderTest) -> list[str | None]:
@@ -123,8 +130,8 @@ def test_a_corrected_short_term_memory_stays_in_its_session(
 def test_a_deleted_memory_stays_deleted(ada: AgentUnderTest, rebuilding: Rebuilding) -> None:
     ada.remember("I was born in Rome [Rome].\n\nI have a dog [Rex].")
     rome, dog = ada.nodes("memory")
-    rebuilding.delete(rome.id)
-    rebuilding.delete(rome.id)  # again
+    assert rebuilding.delete(rome.id) == DeleteAnswer(deleted=[rome.id], already=[])
+    assert rebuilding.delete(rome.id) == DeleteAnswer(deleted=[], already=[rome.id])
     assert shown(ada) == ["… I have a dog [Rex]."]
     assert not [link for link in ada.links() if rome.id in link], "no hint tells it"
     assert ada.trail(rome.id) == ["created", "deleted"]
@@ -144,6 +151,39 @@ def test_a_deleted_memory_stays_deleted(ada: AgentUnderTest, rebuilding: Rebuild
     ada.remember("Later [Luigi]")
     rebuilding.rebuilt(up_to_seq=1)
     assert [each.content for each in rebuilding.on_edition().nodes("memory")] == [dog.content]
+
+
+def test_names_that_only_a_deleted_memory_tells_are_not_shown(
+    ada: AgentUnderTest, rebuilding: Rebuilding
+) -> None:
+    ada.remember("Ann was born in Rome [Rome] [Ann].", "My dog is [Rex].", "Ann likes tea [Ann].")
+    rome, rex, _ = ada.nodes("memory")
+    rebuilding.delete(rome.id)
+    assert names(ada) == {"Rex", "Ann"}
+    assert set(ada.focus()) == {"Rex", "Ann"}
+    assert not [link for link in ada.links() if "Rome" in str(link)]
+    rebuilding.edit(rex.id, text="My dog is called [Max].")
+    assert names(ada) == {"Ann"}
+    rebuilding.run()
+    assert names(ada) == {"Ann", "Max"}
+    assert is_same(rebuilding.rebuilt())
+    assert names(rebuilding.on_edition()) == {"Ann", "Max"}
+
+
+def test_a_memory_does_not_fade_since_the_name_it_hangs_on_is_hidden(
+    ada: AgentUnderTest, rebuilding: Rebuilding
+) -> None:
+    ada.remember("I am in Rome [Rome]", session="one")
+    ada.remember("I do it by ear", session="two")
+    rome, ear = ada.nodes("memory")
+    rebuilding.delete(rome.id)
+    assert names(ada) == {"…"}
+    assert "Rome" not in str([*ada.links(), *ada.nodes("entity")])
+    ada.compress(2)
+    assert [node.id for node in ada.nodes("memory")] == [ear.id]
+    assert is_same(rebuilding.rebuilt())
+    rebuilding.delete(ear.id)
+    assert ada.nodes("entity") == []
 
 
 def test_edits_are_moved_with_their_agent(ada: AgentUnderTest, rebuilding: Rebuilding) -> None:
@@ -273,6 +313,36 @@ def test_steps_of_plans_go_with_what_is_deleted(
     rebuilding.edit(steps.id, text="1. Call nobody")
     assert tracking.plan() is None
     assert ada.rows("SELECT text FROM plan_step WHERE agent_id = %s") == []
+
+
+def test_names_and_entries_of_pages_do_not_tell_what_is_deleted(
+    ada: AgentUnderTest, rebuilding: Rebuilding
+) -> None:
+    ada.remember("My code for the safe is 4711 [Safe].\n\nWhat is for lunch [Luigi]?")
+    pages = PagesUnderTest(ada)
+    ada.say("Soup.", role="assistant")
+    pages.tell(BACKUP, LUNCH)
+    pages.run()
+    assert "4711" in str(pages.pages())
+    pages.do("update_page", index="usr-1", name="The code 4711")
+    safe = ada.nodes("memory")[0].id
+    undone = Meanwhile(lambda: rebuilding.delete(safe))
+    pages.summarizer = undone
+    ada.execute("UPDATE page SET named = false WHERE agent_id = %s AND id = 'usr-1'")
+    pages.run()
+    assert undone.requests
+    (first, *_) = pages.pages()
+    assert (first.name, first.named) == ("… What is for lunch [Luigi]?", False)
+    assert first.entries[0] == "user: … What is for lunch [Luigi]?"
+    for table in ("page", "page_step"):
+        assert "4711" not in str(ada.rows(f"SELECT * FROM {table} WHERE agent_id = %s")), table
+    assert pages.waiting() == 1
+    pages.summarizer = OfflineSummarizer()
+    pages.run()
+    (first, *_) = pages.pages()
+    assert first.named
+    assert "4711" not in str(ada.rows("SELECT * FROM page WHERE agent_id = %s"))
+    assert "4711" not in pages.shown()
 
 
 def test_a_model_marks_no_pinned_memory_as_outdated(

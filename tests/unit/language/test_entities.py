@@ -42,6 +42,23 @@ def test_without_an_entity_the_best_keyword_is_the_key_entity() -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("Grace", "Did Grace write to [EMAIL_1] of [PHONE_12]?"),
+        ("陈小明", "陈小明的邮箱是[EMAIL_1]，证件是[ID_CARD_1]。"),
+    ],
+)
+def test_placeholders_of_redacted_values_are_no_entities(name: str, text: str) -> None:
+    keywords, entities = keywords_of(text, language_of(text))
+    assert entities == [name]
+    assert not {"email", "phone", "phone_12", "id", "card", "1"} & set(map(str.lower, keywords))
+    assert key_entities(["EMAIL_1", "[ID_CARD_2]", "secret_3"], ["[PHONE_1]", "dinner"]) == (
+        Entity.named("dinner"),
+    )
+    assert key_entities(["EMAIL_CLIENT_1", "Phone 1"], []) != ()
+
+
+@pytest.mark.parametrize(
     "text",
     ["😀" * 200_000, "😀 " * 100_000, "ﷺ" * 20_000, " ".join(f"ab{n}X" for n in range(30_000))],
     ids=["one run", "many words", "a sign of 18 characters", "many names"],
