@@ -4,7 +4,7 @@
 
              submit                effect
     (none) ─────────► queued ──────────────────► done
-                      │ ▲  │ refused, or 15 tries, or 3 starts without an outcome
+                      │ ▲  │ refused, or 15 tries, or 5 starts without an outcome
                cancel │ │  └───────────────────► dead ──► (discard) cancelled
                       ▼ └── replay ──────────────┘
                   cancelled

@@ -18,6 +18,7 @@ from memci.errors import BrokerUnavailableError, FencedOffError
 from memci.queue import mailbox
 from memci.queue.broker_intake import BrokerIntake
 from memci.queue.lease import Claimed, Claims, DueLanes, Lease, LeaseRenewal
+from memci.queue.quarantine import Quarantine
 from memci.queue.runner import JOB_S, AfterJob, JobRunner, Next
 from memci.telemetry.watchdog import limited
 
@@ -69,12 +70,14 @@ class LaneLoop:
     most_claimed: int  # lanes that one wakeup claims at once, at most
     stopping: Event  # once it is set, the loop stops between two jobs or nodes
     _job_s: float = field(default=0.0, init=False)  # moving average
+    _quarantine: Quarantine = field(default_factory=Quarantine, init=False)
 
     def run(self, hint: str | None, *, queue_seen: bool = False) -> int:
         """Run jobs of due lanes, each for one slice at most (``memci.lane.run``); return how many.
 
         ``queue_seen``: the queue watch has seen a message in the hinted agent's own queue.
         """
+        self._quarantine.wait()  # before a claim: other processes may do the work
         turn_ends = time.monotonic() + _TURN_S
         due = self._claim(hint, queue_seen=queue_seen)
         if due.more:
@@ -143,7 +146,7 @@ class LaneLoop:
         upcoming: Next = mailbox.begin_next(lease)
         while True:
             while isinstance(upcoming, Job):
-                upcoming = self._timed(upcoming, lease, after)
+                upcoming = self._admitted(upcoming, lease, after)
                 done += 1
             if isinstance(upcoming, mailbox.Freed):
                 self._publish(lease, upcoming)
@@ -198,6 +201,16 @@ class LaneLoop:
             self.events.failed(turn, type(error).__name__, time.monotonic() - began)
             raise
         self.events.succeeded(turn, time.monotonic() - began)
+
+    def _admitted(self, job: Job, lease: Lease, after: AfterJob) -> Next:
+        """Run a job; without others if a process did not survive it. To wait is no start."""
+        lost = job.started > 1
+        if lost:
+            mailbox.set_started(lease, job, job.started - 1)
+        with self._quarantine.admitted(alone=lost):
+            if lost:
+                mailbox.set_started(lease, job, job.started)
+            return self._timed(job, lease, after)
 
     def _timed(self, job: Job, lease: Lease, after: AfterJob) -> Next:
         began = time.monotonic()

@@ -216,6 +216,9 @@ UPDATE job SET attempts = %s, last_error = %s, started = %s,
                not_before = clock_timestamp() + %s * interval '1 second'
 WHERE agent_id = %s AND id = %s AND ordinal = %s AND state = 'queued'
 """
+_SET_STARTED = """
+UPDATE job SET started = %s WHERE agent_id = %s AND id = %s AND ordinal = %s AND state = 'queued'
+"""
 # No worker waits for an overtaken job, nor for a pass whose nodes all wait for a model: the sweep
 # wakes the lane when the time has come. A wakeup for compression may have come while the lane was
 # held and was dropped then: so who frees the lane publishes one more, marked already or not.
@@ -308,6 +311,13 @@ def count_failure(
     started = int(wait_s is None)
     values = (attempts, error, started, wait_s, job.agent_id, job.id, job.ordinal)
     connection.exec_driver_sql(_COUNT_FAILURE, values)
+
+
+def set_started(lease: Lease, job: Job, started: int) -> None:
+    """Correct how often a job was started without an outcome."""
+    with lease.effect(durable=False) as connection:
+        values = (started, job.agent_id, job.id, job.ordinal)
+        connection.exec_driver_sql(_SET_STARTED, values)
 
 
 def free(connection: Connection, agent_id: str) -> Freed:

@@ -66,7 +66,7 @@ class Limits:
     """Limits after which a job becomes dead."""
 
     attempts: int = 15  # while a small model does not answer
-    started: int = 3  # starts without an outcome: the job killed its process each time
+    started: int = 5  # starts without an outcome: the job killed its process each time
     halt_on_dead: bool = False  # a dead job halts its lane
 
 

@@ -1,7 +1,7 @@
 """Ends a worker process that an input keeps busy: what a thread computes cannot be stopped.
 
 The process is started again, and other processes go on with its work. Other threads' reads get no
-answer, and their callers ask again; jobs begin again, and one that ended three processes is dead.
+answer, and their callers ask again; jobs begin again, and one that ended five processes is dead.
 """
 
 import faulthandler

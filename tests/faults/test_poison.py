@@ -37,11 +37,11 @@ def test_a_bug_makes_a_dead_job_whose_error_quotes_no_data(producer, fleet):
     assert dead.last_error == "ZeroDivisionError; the worker's log says more"
 
 
-@pytest.mark.timeout(90)
-def test_a_job_that_kills_its_process_is_dead_after_three_starts(producer, fleet, upkeep):
+@pytest.mark.timeout(120)
+def test_a_job_that_kills_its_process_is_dead_after_five_starts(producer, fleet, upkeep):
     poison = producer.append("a", die="always")
     producer.append("a")
-    for _ in range(3):
+    for _ in range(5):
         worker = fleet.start("memci.lane", ready=False)
         worker.process.wait(20)
         assert producer.states("a") == ["queued", "queued"]
@@ -50,6 +50,25 @@ def test_a_job_that_kills_its_process_is_dead_after_three_starts(producer, fleet
     assert producer.states("a") == ["dead", "done"]
     assert producer.job("a", poison.job_id).last_error.startswith("worker_lost")
     assert producer.effects("a") == [2]
+
+
+@pytest.mark.timeout(180)
+def test_a_job_that_kills_its_process_harms_no_job_beside_it(producer, fleet, upkeep):
+    others = {agent: producer.append(agent, wait_ms=3_000).job_id for agent in ("b", "c", "d")}
+    producer.append("a", die="always", wait_ms=1_500)
+    fleet.start("memci.lane", ready=False).process.wait(30)
+    lost = [agent for agent, job_id in others.items() if producer.job(agent, job_id).started]
+    assert lost, "one of them ran beside it"
+    while producer.states("a") == ["queued"]:
+        worker = fleet.start("memci.lane", ready=False)
+        wait_until(
+            lambda ran=worker: ran.process.poll() is not None or producer.states("a") == ["dead"],
+            "it has died, or the job is given up",
+            timeout_s=60,
+        )
+        assert max(producer.job(each, others[each]).started for each in others) <= 1
+    producer.wait_drained(list(others))
+    assert [producer.states(each) for each in others] == [["done"]] * 3
 
 
 def test_a_job_without_its_model_backs_off_in_order_and_dies(producer, fleet, upkeep):

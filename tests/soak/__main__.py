@@ -102,11 +102,11 @@ def _drain(stack: Stack, faults: Faults, ledger: Ledger, limit_s: float) -> list
 
 
 def _replay_lost(stack: Stack, ledger: Ledger) -> None:
-    """Do as an operator: run jobs again whose process was killed in all of their three starts."""
+    """Do as an operator: run jobs again whose process was killed in all of their five starts."""
     with suppress(psycopg.Error, ConfigurationError, httpx.TransportError):
         for agent, job in stack.rows(_LOST, {"why": f"{WORKER_LOST}%"}):
             answer = httpx.post(f"{stack.url}/v1/agents/{agent}/jobs/{job}/replay")
-            ledger.add("jobs replayed whose process was killed three times", answer.is_success)
+            ledger.add("jobs replayed whose process was killed five times", answer.is_success)
 
 
 def _open_lanes(stack: Stack) -> list[str]:
