@@ -341,13 +341,15 @@
   function choose(id, follow) {
     chosen = id;
     draw(current);
-    if (follow) {
-      const around = neighbours(current) ?? places, near = cy.nodes(":visible").filter((each) => around.has(each.data("node")));
-      box.dataset.moving = "";
-      const zoom = Math.min(CLOSEST, cy.getFitViewport(near, 80)?.zoom ?? 1);
-      cy.animate({ complete: () => delete box.dataset.moving, zoom, center: { eles: near }, duration: matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 250 });
-    }
+    if (follow) lookAtChosen(matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 250);
     htmx.ajax("GET", words.node + id, { target: "#node", swap: "innerHTML" }).then(() => by("node").focus({ preventScroll: follow !== true }));
+  }
+
+  function lookAtChosen(duration) {
+    const around = neighbours(current) ?? places, near = cy.nodes(":visible").filter((each) => around.has(each.data("node")));
+    const zoom = Math.min(CLOSEST, cy.getFitViewport(near, 80)?.zoom ?? 1);
+    box.dataset.moving = "";
+    cy.animate({ complete: () => delete box.dataset.moving, zoom, center: { eles: near }, duration });
   }
 
   function showAll() {
@@ -365,6 +367,7 @@
     cy = cytoscape({ container: box, style: STYLE, layout: { name: "preset" }, pixelRatio: Math.min(2, devicePixelRatio), minZoom: 0.05, maxZoom: 6, boxSelectionEnabled: false, autoungrabify: true });
     lookUpColours();
     cy.renderer().drawLayeredElements = paint;
+    cy.on("resize", () => (chosen === null ? cy.fit(undefined, 20) : lookAtChosen(0)));
     cy.on("tap", "node", (event) => choose(event.target.data("node")));
     cy.on("tap", (event) => { if (event.target === cy && chosen) { by("node").replaceChildren(); showAll(); } });
     draw(now);
