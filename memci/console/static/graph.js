@@ -15,6 +15,7 @@
   const places = new Map(); // of a node → {x, y, hub, born, gone}
   const hubs = new Map(); // of an entity → {x, y, size}: its memories lie around it
   let unit = 13; // between neighbours; more in a small network
+  const scale = () => Math.min(2, unit / 13); // of points
   const kinds = new Map(); // of a node → its present class in Cytoscape.js
   let cy, current, chosen = null, playing = false, step = 0;
   let scene = { lines: [], points: [] }, colours = {}; // what is painted
@@ -51,7 +52,7 @@
       node.colour = node.focus ? "focus" : node.entity ? "entity" : "memory";
       node.width = 6 + 2.4 * Math.min(9, 2.2 * Math.sqrt(node.importance));
       node.opacity = 0.2 + 0.8 * node.left;
-      node.named = node.entity && names++ < MOST_NAMES;
+      node.named = node.entity && node.name !== `#${node.id}` && names++ < MOST_NAMES;
     }
   }
 
@@ -128,11 +129,10 @@
     for (const name of ["memory", "entity", "focus", "ghost"]) colours[name] = getComputedStyle(document.querySelector(`.swatch.${name}`)).color;
   }
 
-  const STYLE = [
-    ...Array.from({ length: 10 }, (_, at) => ({ selector: `.s${at}`, style: { width: 8 + 2.4 * at, height: 8 + 2.4 * at } })),
-    { selector: ".ghost", style: { width: 6, height: 6 } },
-    { selector: ".unborn", style: { display: "none" } },
-  ];
+  function style() {
+    const sized = (selector, width) => ({ selector, style: { width: width * scale(), height: width * scale() } });
+    return [...Array.from({ length: 10 }, (_, at) => sized(`.s${at}`, 8 + 2.4 * at)), sized(".ghost", 6), { selector: ".unborn", style: { display: "none" } }];
+  }
 
   function put(node, kind, { x, y }) {
     const before = kinds.get(node);
@@ -159,8 +159,8 @@
         if (node) place.born = Math.min(place.born ?? Infinity, pass);
         const isGhost = !node && place.born < pass;
         if (node || kinds.has(id)) put(id, node ? `s${Math.floor((node.width - 6) / 2.4)}` : isGhost ? "ghost" : "unborn", place);
-        if (isGhost) points.unshift({ place, width: 4, colour: "ghost", opacity: lit(0.3, near?.has(id)) });
-        if (node) points.push({ ...node, place, opacity: lit(node.opacity, near?.has(id)), chosen: near && id === chosen, named: node.named && (!near || near.has(id)) });
+        if (isGhost) points.unshift({ place, width: 4 * scale(), colour: "ghost", opacity: lit(0.3, near?.has(id)) });
+        if (node) points.push({ ...node, place, width: node.width * scale(), opacity: lit(node.opacity, near?.has(id)), chosen: near && id === chosen, named: node.named && (!near || near.has(id)) });
       }
     });
     const lines = [];
@@ -341,13 +341,15 @@
   function choose(id, follow) {
     chosen = id;
     draw(current);
-    if (follow) {
-      const around = neighbours(current) ?? places, near = cy.nodes(":visible").filter((each) => around.has(each.data("node")));
-      box.dataset.moving = "";
-      const zoom = Math.min(CLOSEST, cy.getFitViewport(near, 80)?.zoom ?? 1);
-      cy.animate({ complete: () => delete box.dataset.moving, zoom, center: { eles: near }, duration: matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 250 });
-    }
+    if (follow) lookAtChosen(matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 250);
     htmx.ajax("GET", words.node + id, { target: "#node", swap: "innerHTML" }).then(() => by("node").focus({ preventScroll: follow !== true }));
+  }
+
+  function lookAtChosen(duration) {
+    const around = neighbours(current) ?? places, near = cy.nodes(":visible").filter((each) => around.has(each.data("node")));
+    const zoom = Math.min(CLOSEST, cy.getFitViewport(near, 80)?.zoom ?? 1);
+    box.dataset.moving = "";
+    cy.animate({ complete: () => delete box.dataset.moving, zoom, center: { eles: near }, duration });
   }
 
   function showAll() {
@@ -362,9 +364,10 @@
     const few = [0, Math.floor(passes.length / 2), passes.length - 1].filter((each, index, all) => each >= 0 && all.indexOf(each) === index);
     const [now, ...past] = await Promise.all([frame("now"), ...few.map((each) => frame(passes[each]))]);
     layOut([now, ...past]);
-    cy = cytoscape({ container: box, style: STYLE, layout: { name: "preset" }, pixelRatio: Math.min(2, devicePixelRatio), minZoom: 0.05, maxZoom: 6, boxSelectionEnabled: false, autoungrabify: true });
+    cy = cytoscape({ container: box, style: style(), layout: { name: "preset" }, pixelRatio: Math.min(2, devicePixelRatio), minZoom: 0.05, maxZoom: 6, boxSelectionEnabled: false, autoungrabify: true });
     lookUpColours();
     cy.renderer().drawLayeredElements = paint;
+    cy.on("resize", () => (chosen === null ? cy.fit(undefined, 20) : lookAtChosen(0)));
     cy.on("tap", "node", (event) => choose(event.target.data("node")));
     cy.on("tap", (event) => { if (event.target === cy && chosen) { by("node").replaceChildren(); showAll(); } });
     draw(now);
