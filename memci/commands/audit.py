@@ -1,8 +1,11 @@
-"""Records actions of administration in the audit log."""
+"""Records actions of administration, and changes of memories, in the audit log."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
+from typing import NamedTuple
+from uuid import uuid4
 
 import structlog
 
@@ -14,6 +17,29 @@ from memci.storage.session import Database
 
 _log = structlog.get_logger(__name__)
 _DONE = 200
+
+
+class _Caller(NamedTuple):
+    key_name: str | None
+    request_id: str
+
+
+# Of the request that this thread or task answers; it is set as soon as a key is admitted.
+_caller: ContextVar[_Caller | None] = ContextVar("caller", default=None)
+
+
+def name_caller(key_name: str | None, request_id: str) -> None:
+    """Say who asks for what the rest of this request changes."""
+    _caller.set(_Caller(key_name, request_id))
+
+
+@contextmanager
+def changing(database: Database, action: str, agent_id: str, *nodes: int) -> Iterator[None]:
+    """Record a change of memories, by whichever way it is asked for; raises as ``recorded``."""
+    key_name, request_id = _caller.get() or (None, uuid4().hex)
+    subject = ",".join(map(str, nodes))
+    with recorded(database, AuditEntry(action, request_id, key_name, agent_id, subject)):
+        yield
 
 
 @dataclass(slots=True)

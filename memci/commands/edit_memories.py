@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from uuid import uuid4
 
 from memci.broker.wakeup import Wakeups
+from memci.commands.audit import changing
 from memci.domain.job import JobKind, JobSource
 from memci.domain.memory.network_edition import ReplayEvent
 from memci.domain.memory.node import NodeEvent, NodeKind, NodeTier, RemovalReason
@@ -87,7 +88,11 @@ def edit(
     """
     edited, corrected, jobs, seq = [], [], [], None
     texts = [each.text.encode() for each in changes if each.text is not None]
-    with database.agent_transaction(agent_id) as connection:
+    nodes = [each.node_id for each in changes]
+    with (
+        changing(database, "edit_nodes", agent_id, *nodes),
+        database.agent_transaction(agent_id) as connection,
+    ):
         if texts:
             size = sum(map(len, texts))
             charge(connection, paying, agent_id, messages=len(texts), size=size)
@@ -119,10 +124,13 @@ def delete(
     Raises ``NotFoundError`` for a node that never was, and ``ConflictError`` for an entity and for
     a memory that became another one.
     """
-    with database.agent_transaction(agent_id) as connection:
+    asked = dict.fromkeys(node_ids)
+    with (
+        changing(database, "delete_nodes", agent_id, *asked),
+        database.agent_transaction(agent_id) as connection,
+    ):
         lock_agent(connection, agent_id)
         lock_tree(connection, agent_id)
-        asked = dict.fromkeys(node_ids)
         deleted = [each for each in asked if delete_in(connection, agent_id, each)]
     wakeups.wake_lane(agent_id)
     return DeleteAnswer(deleted=deleted, already=[each for each in asked if each not in deleted])

@@ -3,6 +3,7 @@
 from uuid import uuid4
 
 from memci.broker.wakeup import Wakeups
+from memci.commands.audit import changing
 from memci.domain.memory.node import NodeKind, RemovalReason
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.passage import details_of
@@ -94,7 +95,10 @@ def restore_memory(
     Raises ``NotFoundError`` for no such node or agent, and ``ConflictError`` when there is nothing
     to restore, or nothing to restore it from.
     """
-    with database.agent_transaction(agent_id) as connection:
+    with (
+        changing(database, "restore_node", agent_id, node_id),
+        database.agent_transaction(agent_id) as connection,
+    ):
         woken = lock_agent(connection, agent_id)
         origin = history.origin_of(connection, agent_id, node_id)
         if origin is None:

@@ -88,8 +88,8 @@ T = TypeVar("T")
 
 
 def audited(request: Request, tool: Tool, use: Callable[[], T]) -> T:
-    """Use a tool; record it in the audit log if it destroys something."""
-    if not tool.destroys:
+    """Use a tool; record it in the audit log if it erases. Commands record other changes."""
+    if not tool.erases:
         return use()
     runtime: Runtime = request.app.state.runtime
     with recorded(runtime.database, audit_entry(request, f"tool_{tool.name}")):

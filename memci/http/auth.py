@@ -4,6 +4,7 @@ The rate is per API process; a proxy before them can enforce an exact limit.
 """
 
 import math
+import re
 import threading
 import time
 from collections import OrderedDict
@@ -11,10 +12,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from ipaddress import ip_address, ip_network
 from urllib.parse import urlsplit
+from uuid import uuid4
 
 from starlette.requests import Request
 
 from memci.api_keys import Scope, authorize
+from memci.commands.audit import name_caller
 from memci.config.groups import ApiKey
 from memci.config.settings import LOOPBACK
 from memci.domain.agent_id import check_agent_id
@@ -112,6 +115,9 @@ class Gate:
                 self._failed.take(_address(request), FAILED_PER_MINUTE)
             raise
         request.state.key = key
+        request.state.request_id = _request_id(request)
+        request.state.headers = {"X-Request-Id": request.state.request_id}
+        name_caller(key and key.name, request.state.request_id)
         request.state.agents = key.agents if key else "*"
         request.state.paying = self._admit_key(request, key) if key else None
         agent_id = request.path_params.get("agent")
@@ -127,9 +133,18 @@ class Gate:
         limits = key.limits.over(self._limits)
         if limits.requests_per_minute:
             rate = self._rates.take(key.name, limits.requests_per_minute)
-            request.state.headers = rate.headers
+            request.state.headers |= rate.headers
         has_quota = limits.messages_per_day or limits.stored_bytes or limits.agents
         return Charge(key.name, key.agents, limits) if has_quota else None
+
+
+_REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
+
+
+def _request_id(request: Request) -> str:
+    """Return the id that the caller gave, if it is one, or a new one."""
+    given = request.headers.get("x-request-id", "")
+    return given if _REQUEST_ID.fullmatch(given) else uuid4().hex
 
 
 def _address(request: Request) -> str:

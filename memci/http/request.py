@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from difflib import get_close_matches
 from tempfile import TemporaryFile
 from typing import IO, Annotated, Any, TypeAlias, TypedDict
-from uuid import UUID, uuid4
+from uuid import UUID
 
 from fastapi import Depends, Header, Path, Query
 from pydantic import BaseModel, Field, ValidationError, WithJsonSchema
@@ -104,18 +104,14 @@ class Call(Request):
             authorize(self.state.key, Scope.READ, collection_owner(name))
 
 
-_REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
-
-
 def audit_entry(request: Request, action: str) -> AuditEntry:
     """Return the entry of the audit log for an admitted request."""
-    given = request.headers.get("x-request-id", "")
     key, place = request.state.key, request.path_params
     named = ("name", "job_id", "webhook_id", "node_id")
     subject = next((place[each] for each in named if each in place), None)
     return AuditEntry(
         action,
-        given if _REQUEST_ID.fullmatch(given) else uuid4().hex,
+        request.state.request_id,
         key and key.name,
         place.get("agent"),
         subject and str(subject),

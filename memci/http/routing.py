@@ -31,6 +31,8 @@ from memci.telemetry.traces import Traces, valid_traceparent
 
 # Of every scope: they change or remove what was known.
 _AUDITED = frozenset({"PATCH", "DELETE"})
+# Their commands record them, since they are not asked for by these routes alone.
+_RECORDED_BELOW = frozenset({"edit_node", "edit_nodes", "delete_node", "delete_nodes"})
 
 
 class GuardedRoute(APIRoute):
@@ -71,7 +73,8 @@ class GuardedRoute(APIRoute):
             if self.body_field is not None:
                 await call.read()
             is_administration = self.scope is Scope.ADMIN and request.method != "GET"
-            if is_administration or request.method in _AUDITED:
+            changes = request.method in _AUDITED and self.operation_id not in _RECORDED_BELOW
+            if is_administration or changes:
                 return await _audited(call, self.operation_id or "", handle)
             return await handle(call)
 
@@ -92,7 +95,6 @@ async def _audited(
             raise
         finally:
             recording.subject = getattr(call.state, "subject", None)
-    response.headers["X-Request-Id"] = entry.request_id
     return response
 
 

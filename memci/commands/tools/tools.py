@@ -1,12 +1,14 @@
 """Runs any tool for agents and developers, after a check of its arguments (P15, R20)."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic import ValidationError
 
 from memci.broker.wakeup import Wakeups
+from memci.commands.audit import changing
 from memci.commands.pages import perform
 from memci.commands.pages.perform import PageCommands, ToolRequest, charge_calls
 from memci.commands.pages.workspace import OperationContext, TreeVersion
@@ -19,6 +21,7 @@ from memci.language.redaction import Redactor, kinds_of
 from memci.queue.mailbox import lock_agent, lock_lane
 from memci.schemas.base import Answer, Request
 from memci.schemas.problems import describe_misuse, field_path
+from memci.schemas.tools.memory import Update
 from memci.schemas.tools.table import BY_NAME, About
 from memci.storage.agents import redaction_of
 from memci.storage.key_usage import Charge
@@ -121,6 +124,27 @@ class Tools:
         Raises as ``run``, and ``ConflictError`` when the pages are not those of ``mark`` any more.
         """
         calls = self._redacted(agent_id, actor, calls)
+        corrected = [each.request.memory for each in calls if isinstance(each.request, Update)]
+        with ExitStack() as recording:
+            if corrected:
+                database = self.pages.database
+                recording.enter_context(changing(database, "tool_update", agent_id, *corrected))
+            answers = self._run_all(agent_id, actor, calls, session_id, mark, form, paying)
+        if any(each.writes for each in calls):
+            # Always: a worker that found the lane locked has given up.
+            self.wakeups.wake_lane(agent_id)
+        return answers
+
+    def _run_all(
+        self,
+        agent_id: str,
+        actor: Actor,
+        calls: Sequence[ToolRequest],
+        session_id: str | None,
+        mark: TreeVersion | None,
+        form: Format,
+        paying: Charge | None,
+    ) -> list[Answer]:
         if mark is None and all(each.writes for each in calls):
             with self.pages.database.agent_transaction(agent_id) as connection:
                 charge_calls(connection, paying, agent_id, calls)
@@ -129,31 +153,26 @@ class Tools:
                     lock_lane(connection, agent_id)
                 else:
                     lock_agent(connection, agent_id)
-                answers = [
+                return [
                     self.writes.run(connection, agent_id, each, session_id=session_id)
                     for each in calls
                 ]
-        else:
 
-            def performer(context: OperationContext, call: ToolRequest) -> Answer:
-                if not call.writes:
-                    return perform.perform(context, call)
-                return self.writes.run(context.connection, agent_id, call, session_id=session_id)
+        def performer(context: OperationContext, call: ToolRequest) -> Answer:
+            if not call.writes:
+                return perform.perform(context, call)
+            return self.writes.run(context.connection, agent_id, call, session_id=session_id)
 
-            answers = self.pages.run(
-                agent_id,
-                actor,
-                calls,
-                session_id=session_id,
-                mark=mark,
-                form=form,
-                performer=performer,
-                paying=paying,
-            )
-        if any(each.writes for each in calls):
-            # Always: a worker that found the lane locked has given up.
-            self.wakeups.wake_lane(agent_id)
-        return answers
+        return self.pages.run(
+            agent_id,
+            actor,
+            calls,
+            session_id=session_id,
+            mark=mark,
+            form=form,
+            performer=performer,
+            paying=paying,
+        )
 
     def _redacted(
         self, agent_id: str, actor: Actor, calls: Sequence[ToolRequest]

@@ -34,6 +34,13 @@ def boss(server: Served) -> Iterator[Memci]:
         yield client
 
 
+UPDATE = f"""[tool_call]
+status = 'success'
+code = '''
+update(memory={ORIGIN_NODE + 1}, text="Another fact of mine.")
+'''"""
+
+
 def told(record: AuditRecord) -> tuple[object, ...]:
     return (record.key_name, record.action, record.agent_id, record.subject, record.status)
 
@@ -73,6 +80,10 @@ def test_memories_are_deleted_and_corrected_with_scope_write_and_recorded(serve:
     server = serve(api_keys=(entry, KEYS["boss"][1]))
     fill_with_origin(server.runtime.database, "t-1")
     with Memci(server.url, api_key=key) as app:
+        with pytest.raises(MemciError):
+            app.agent("t-1").restore(ORIGIN_NODE)
+        app.agent("t-1").call_tool("update", {"memory": ORIGIN_NODE + 1, "text": "A fact of mine."})
+        app.agent("t-1").attp(UPDATE)
         app.agent("t-1").correct_memory(ORIGIN_NODE, "A fact of mine.")
         app.agent("t-1").call_tool("forget", {"memory": ORIGIN_NODE + 1})
         app.agent("t-1").delete_memory(ORIGIN_NODE + 1)  # again
@@ -81,9 +92,12 @@ def test_memories_are_deleted_and_corrected_with_scope_write_and_recorded(serve:
     with Memci(server.url, api_key=KEYS["boss"][0]) as boss:
         records = boss.audit().records
     assert [told(each) for each in records] == [
-        ("app", "delete_node", "t-1", str(ORIGIN_NODE + 1), 200),
-        ("app", "tool_forget", "t-1", None, 200),
-        ("app", "edit_nodes", "t-1", None, 200),
+        ("app", "delete_nodes", "t-1", str(ORIGIN_NODE + 1), 200),
+        ("app", "delete_nodes", "t-1", str(ORIGIN_NODE + 1), 200),
+        ("app", "edit_nodes", "t-1", str(ORIGIN_NODE), 200),
+        ("app", "tool_update", "t-1", str(ORIGIN_NODE + 1), 200),
+        ("app", "tool_update", "t-1", str(ORIGIN_NODE + 1), 200),
+        ("app", "restore_node", "t-1", str(ORIGIN_NODE), 409),
     ]
     assert "fact of mine" not in str(records)
 

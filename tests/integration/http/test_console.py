@@ -400,6 +400,15 @@ def test_a_memory_is_corrected_pinned_and_deleted(browser: httpx.Client, server:
         shown = browser.get(other, headers={"Accept-Language": language}).text
         assert f'<span class="chip bad">{word}</span>' in shown
         assert "/correct" not in shown
+    with server.runtime.database.lane_transaction() as connection:
+        done = connection.exec_driver_sql(
+            "SELECT action, subject, status FROM audit WHERE key_name = 'write' ORDER BY id"
+        ).all()
+    assert done == [
+        *[("edit_nodes", "201", 200)] * 3,
+        ("edit_nodes", "201", 409),
+        ("delete_nodes", "202", 200),
+    ]
 
 
 def test_what_was_deleted_is_not_among_the_last_words(
