@@ -33,6 +33,8 @@ _WORD = re.compile(
 )
 _HAN = re.compile(r"[\u3005\u3400-\u9fff]")
 _CLAUSE = re.compile(r"[^.!?。！？\n]*[.!?。！？]*")
+# Characters. The rules would hold the interpreter for long over a longer text.
+_LONGEST_TRIVIAL = 2_000
 # Names of addressees and words of service phrases are no more than this.
 _MOST_TELLING_WORDS = 3
 
@@ -63,14 +65,20 @@ def is_trivial(text: str, min_length: int, speakers: Collection[str] = ()) -> bo
 
     ``min_length``: characters; a longer text must greet, thank or acknowledge.
     ``speakers``: names of the participants, which a courtesy may contain.
+    A text of more than 2,000 characters is not trivial.
     """
+    if len(text) > _LONGEST_TRIVIAL:
+        return False
     bare = _CALLED.sub(lambda match: match[0].rpartition(" ")[0], text)
     straight = bare.replace("’", "'")
     left = remove_service_phrases(straight)
     content = content_words(_GREETING.sub("", left))
-    if _is_polite(bare) or left != straight:
+    telling = set(content) - _COURTEOUS_WORDS
+    if telling and not speakers:
+        return False
+    if left != straight or _is_polite(bare):
         called = {word for name in speakers for word in split_words(name)}
-        return called.issuperset(set(content) - _COURTEOUS_WORDS)
+        return called.issuperset(telling)
     return not content and len(text.strip()) < min_length
 
 

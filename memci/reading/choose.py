@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import UTC, date, datetime
+from functools import lru_cache
 
 from memci.domain.context import choose as rules
 from memci.domain.context.choose import Choice
@@ -55,7 +56,7 @@ def choose(request: ContextRequest, found: Found, ranking: Ranking, count: Count
         preserve=found.parameters.preserve_recent,
         shown=ShownMessages((each.role, each.content) for each in request.shown),
         is_trivial=ranking.trivial.has,
-        spans=sentence_spans,
+        spans=lru_cache(maxsize=16)(sentence_spans),  # of the texts of this request
         best_first=not found.parameters.prompt_cache_enabled,
         reaches_back=len(found.messages) < MOST_RECENT,
         today=today(found.messages, request.now or request.as_of),

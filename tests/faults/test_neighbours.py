@@ -1,18 +1,24 @@
-"""Hostile and long input of one agent does not keep others from their answers."""
+"""Hostile and long input of one agent does not keep others from their answers.
+
+The table that it prints: for each input, 95 % of another agent's searches alone and while the input
+is worked on, their ratio, and the time until another agent's message is in memory.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Thread
+from typing import Any
 
+import httpx
 import pytest
 
-from memci.client import Agent, Memci
-from memci.errors import InvalidInputError
-from tests.support import parts
+from benchmarks.compare import percentile
+from memci.testing import wait_until
+from tests.support.command_line import up
 
 HOSTILE = {
     "words of service": "需要" * 2_050,
@@ -28,64 +34,97 @@ HOSTILE = {
     "talk": "I went to the park and saw flowers. Then I went to the library. " * 1_500,
     "Chinese talk": "我今天去了公园，看到了很多花。然后去了图书馆。" * 1_500,
 }
-# What others may wait for, on a busy machine too; alone a search takes some hundredths of this.
-_SEARCH_S, _MEMORY_S = 1.5, 10.0
+_MOST_RATIO, _MEMORY_S = 3.0, 10.0
+_SEARCHES = 60  # alone, and while each input is worked on
+_QUERY = 65_536  # characters: the longest
+
+
+@dataclass
+class Service:
+    """The API of a running memci; every answer is lawful."""
+
+    url: str
+    unlawful: list[str] = field(default_factory=list)
+
+    def post(self, agent: str, path: str, **body: Any) -> httpx.Response:
+        answer = httpx.post(f"{self.url}/v1/agents/{agent}/{path}", json=body, timeout=120)
+        refused = answer.status_code == 503 and "Retry-After" in answer.headers
+        if answer.status_code >= 500 and not refused:
+            self.unlawful.append(f"{path}: {answer.status_code}")
+        return answer
+
+    def remember(self, agent: str, *texts: str) -> Callable[[], bool]:
+        """Store messages; return whether they are in memory, to be asked."""
+        messages = [{"role": "user", "content": each} for each in texts]
+        stored = self.post(agent, "messages", messages=messages, remember="now").json()
+        job = f"{self.url}/v1/agents/{agent}/jobs/{stored['job_id']}"
+        return lambda: httpx.get(job, timeout=30).json()["state"] == "done"
+
+    def search_s(self) -> float:
+        """Return the seconds of another agent's search."""
+        began = time.monotonic()
+        assert self.post("good", "search", query="apples at the market").is_success
+        return time.monotonic() - began
 
 
 @pytest.fixture
-def memci(database_url: str, broker_url: str, tmp_path: Path) -> Iterator[Memci]:
-    with ExitStack() as stack:
-        api, *workers = (
-            stack.enter_context(parts.start(name, database_url, broker_url, tmp_path))
-            for name in ("api", "lane", "context")
-        )
-        for each in (api, *workers):
-            each.wait_ready()
-        with Memci(f"http://127.0.0.1:{api.environment['MEMCI_PORT']}", timeout_s=120) as memci:
-            yield memci
-        assert [each.process.poll() for each in workers] == [None, None]
+def service(tmp_path: Path) -> Iterator[Service]:
+    with up(tmp_path / "data", tmp_path / "said") as running:
+        running.wait_for_log("memci is ready at ")
+        parts = running.parts()
+        yield Service(running.log_text.partition("memci is ready at ")[2].split()[0])
+        assert running.parts() == parts, "no part has ended"
+        running.interrupt()
+        running.process.wait(100)
 
 
 @pytest.mark.long
-@pytest.mark.timeout(600)
-def test_others_are_answered_while_hostile_input_is_processed(memci: Memci):
-    good = memci.agent("good")
-    made(good, [f"I bought {n} red apples at the market" for n in range(20)], timeout_s=60)
-    slow: dict[str, float] = {}
-    for at, (name, text) in enumerate(HOSTILE.items()):
-        hostile = memci.agent(f"hostile-{at}")
-        job = hostile.remember(text).job_id
-        assert job is not None
-        working = Thread(target=ask, args=(hostile, text))
-        working.start()
-        longest = 0.0
-        while working.is_alive():
-            longest = max(longest, seconds(lambda: good.search("apples at the market")))
-        working.join()
-        if longest > _SEARCH_S:
-            slow[name] = longest
-        made(good, f"I like the number {at}", timeout_s=_MEMORY_S)
-        hostile.wait(job, timeout_s=120)
-    assert slow == {}
+@pytest.mark.timeout(900)
+def test_others_are_answered_while_hostile_input_is_processed(service: Service):
+    said = (f"I bought {number} red apples at the market" for number in range(20))
+    is_made = service.remember("good", *said)
+    wait_until(is_made, "the first memories", timeout_s=60)
+    slow = []
+    for name, text in HOSTILE.items():
+        alone = [service.search_s() for _ in range(_SEARCHES)]
+        beside, memory_s, work_s = measure(service, name, text)
+        ratio = percentile(beside, 0.95) / percentile(alone, 0.95)
+        line = (
+            f"{name:18} p95 alone {percentile(alone, 0.95) * 1000:6.0f} ms, beside"
+            f" {percentile(beside, 0.95) * 1000:6.0f} ms, ratio {ratio:5.2f},"
+            f" of {len(beside):4}; memory {memory_s:4.1f} s; worked on {work_s:5.1f} s"
+        )
+        print(line)  # noqa: T201 - the numbers of this machine
+        if ratio > _MOST_RATIO or memory_s > _MEMORY_S:
+            slow.append(line)
+    assert service.unlawful == []
+    assert not slow, "\n".join(slow)
 
 
-def made(agent: Agent, messages: str | list[str], timeout_s: float) -> None:
-    """Store messages; fail unless they are in memory in time."""
-    job = agent.remember(messages).job_id
-    assert job is not None
-    agent.wait(job, timeout_s=timeout_s)
+def measure(service: Service, name: str, text: str) -> tuple[list[float], float, float]:
+    """Measure while one agent has sent the input, and asks with it again and again.
 
-
-def ask(agent: Agent, text: str) -> None:
-    """Ask for a context with a long question of the same kind, twice."""
-    for _ in range(2):
-        try:
-            agent.context(text[:4_000], budget_tokens=8_000, wait_ms=0)
-        except InvalidInputError:  # the question alone has more tokens
-            return
-
-
-def seconds(do: Callable[[], object]) -> float:
+    Returns the seconds of another agent's searches, of its memory, and of the work on the input.
+    """
+    agent = f"hostile-{name.replace(' ', '-')}"
     began = time.monotonic()
-    do()
-    return time.monotonic() - began
+    is_done = service.remember(agent, text)
+    is_over = False
+
+    def ask() -> None:
+        while not is_over:
+            service.post(agent, "context", query=text[:4_000], budget_tokens=8_000)
+            service.post(agent, "search", query=text[:_QUERY])
+
+    asking = Thread(target=ask)
+    asking.start()
+    sent = time.monotonic()
+    is_made, memory_s, work_s = service.remember("good", f"I like {name}"), 0.0, 0.0
+    beside = []
+    while len(beside) < _SEARCHES or not (memory_s and work_s):
+        beside.append(service.search_s())
+        memory_s = memory_s or (time.monotonic() - sent) * is_made()
+        work_s = work_s or (time.monotonic() - began) * is_done()
+    is_over = True
+    asking.join()
+    return beside, memory_s, work_s

@@ -28,6 +28,7 @@ _HEADER = {
 }
 _SUMMARISED_ROLES = frozenset({Role.USER, Role.ASSISTANT})
 _LINE_TOKENS = 24  # of a message, cut to its best sentences
+_LONGEST_READ = 50_000  # characters of a message, for its line
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,10 +196,19 @@ def _lines(
     # The lines are the same for every question: the beginnings of lists change rarely.
     highlighter = Highlighter(None, texts, materials.spans, count)
     for each, content in zip(reversed(messages), reversed(texts), strict=True):
-        text = highlighter.cut(content, _LINE_TOKENS)
+        text = highlighter.cut(_beginning(content, materials), _LINE_TOKENS)
         line = named(each.role, each.name, materials.language) + indented(text) + "\n"
-        is_whole = text in {content, highlighter.without_courtesy(content)}
+        is_whole = text == content or text == highlighter.without_courtesy(content)
         yield _MessageLine(each, line, shortened=text != content, is_whole=is_whole)
+
+
+def _beginning(content: str, materials: Materials) -> str:
+    """Return the whole sentences at the beginning of a very long message: a line needs no more."""
+    if len(content) <= _LONGEST_READ:
+        return content
+    first = content[:_LONGEST_READ]
+    *whole, _ = (0, 0), *materials.spans(first)
+    return first[: whole[-1][1]] or first
 
 
 def _extract(

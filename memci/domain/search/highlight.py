@@ -11,7 +11,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cached_property
-from typing import NamedTuple, TypeAlias
+from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
 from memci.domain.memory.self_contained_text import labels
 from memci.domain.token_counts import Count
@@ -23,6 +23,8 @@ from memci.language.small_talk import (
     is_trivial,
 )
 from memci.message import Role
+
+T = TypeVar("T")
 
 _LIKE_A_NAME = r"[^\W\d_][^\s:：,;!?。，；！？]{0,30}(?: [^\s:：,;!?。，；！？]{1,30}){0,2}"
 # A colon within a word or a time does not end a label.
@@ -135,6 +137,19 @@ def whole(text: str) -> list[Span]:
     return [(0, len(text))]
 
 
+class _Last(Generic[T]):
+    """Keeps the last value, and what it was made of."""
+
+    def __init__(self) -> None:
+        self._made: tuple[object, T] | None = None
+
+    def get(self, key: object, make: Callable[[], T]) -> T:
+        """Return the value that was made of an equal key, or make it."""
+        if self._made is None or self._made[0] != key:
+            self._made = (key, make())
+        return self._made[1]
+
+
 class Highlighter:
     """Cuts long entries to the sentences that matter for the question."""
 
@@ -144,6 +159,9 @@ class Highlighter:
         self._texts = texts[:_RARITY_TEXTS]
         self._spans = spans
         self._count = count
+        # Callers cut one text, which may be long, several times.
+        self._informative: _Last[Sequence[Span]] = _Last()
+        self._ordered: _Last[list[tuple[Span, int]]] = _Last()
 
     def cut(
         self, text: str, limit: int, lines: SpeakerLines = (), passage: Span | None = None
@@ -157,7 +175,7 @@ class Highlighter:
         spans = self._spans(text)
         if len(spans) < 2:  # noqa: PLR2004 - nothing can go
             return text
-        informative = _informative(text, spans, lines)
+        informative = self._informative_of(text, spans, lines)
         if self._count(text) <= limit:
             return join_sentences(text, informative, lines=lines)
         answering = [each for each in informative if passage and _overlap(each, passage)]
@@ -166,13 +184,19 @@ class Highlighter:
 
     def without_courtesy(self, text: str, lines: SpeakerLines = ()) -> str:
         """Return all sentences of a text except courtesy; at least one."""
-        informative = _informative(text, self._spans(text), lines)
+        informative = self._informative_of(text, self._spans(text), lines)
         return join_sentences(text, informative, lines=lines) or text
+
+    def _informative_of(
+        self, text: str, spans: Sequence[Span], lines: SpeakerLines
+    ) -> Sequence[Span]:
+        return self._informative.get((text, lines), lambda: _informative(text, spans, lines))
 
     def _best(self, text: str, spans: Sequence[Span], limit: int) -> list[Span]:
         kept: list[Span] = []
         free = limit
-        for each, tokens in self._by_worth(text, spans):
+        ordered = self._ordered.get((text, spans), lambda: self._by_worth(text, spans))
+        for each, tokens in ordered:
             if not kept or tokens <= free:
                 kept.append(each)
                 free -= tokens
