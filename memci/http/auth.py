@@ -117,7 +117,7 @@ class Gate:
         request.state.key = key
         request.state.request_id = _request_id(request)
         request.state.headers = {"X-Request-Id": request.state.request_id}
-        name_caller(key and key.name, request.state.request_id)
+        name_caller(key.name if key else None, request.state.request_id)
         request.state.agents = key.agents if key else "*"
         request.state.paying = self._admit_key(request, key) if key else None
         agent_id = request.path_params.get("agent")
