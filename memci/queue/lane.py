@@ -28,6 +28,9 @@ _log = structlog.get_logger(__name__)
 _STEP_MS = 250
 # A lane that was held longer is checked for Celery messages once more before it is freed.
 _RECENT_S = 0.05
+# Starts of a job beside others. After a single death, which most often is nobody's fault, all jobs
+# that ran then go on side by side; a job that begins again after two is alone.
+_SHARED_STARTS = 2
 # An agent's turn while others wait; it ends after a whole job.
 SLICE_S = 2.0
 # As many lanes are claimed at once as are likely done in this time.
@@ -203,8 +206,8 @@ class LaneLoop:
         self.events.succeeded(turn, time.monotonic() - began)
 
     def _admitted(self, job: Job, lease: Lease, after: AfterJob) -> Next:
-        """Run a job; without others if a process did not survive it. To wait is no start."""
-        lost = job.started > 1
+        """Run a job; without others if two processes did not survive it. To wait is no start."""
+        lost = job.started > _SHARED_STARTS
         if lost:
             mailbox.set_started(lease, job, job.started - 1)
         with self._quarantine.admitted(alone=lost):

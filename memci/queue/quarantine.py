@@ -1,7 +1,7 @@
-"""Lets a job that its process did not survive run alone, so that its death harms no other job.
+"""Lets a job that its processes did not survive run alone, so that its death harms no other job.
 
 A job that kills its process takes those beside it along, and nobody knows which of them did it. So
-each of them runs alone in its process when it starts again: only the guilty one is lost once more.
+each of them soon runs alone in its process: then only the guilty one is lost once more.
 """
 
 import time
@@ -11,7 +11,7 @@ from threading import Condition
 
 # A lost job waits so long for the others to end, and then is alone for so long. Longer ones share
 # the process again: others must not wait for them.
-_ALONE_S = 10.0
+_ALONE_S = 5.0
 
 
 class Quarantine:
