@@ -12,7 +12,7 @@ from fastapi.concurrency import contextmanager_in_threadpool
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from pydantic import BaseModel
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Send
@@ -143,7 +143,6 @@ def _answering(endpoint: Callable[..., Any], status_code: int) -> Callable[..., 
 _log = structlog.get_logger("memci.http")
 # Only for metrics, as in nginx: the caller left before the answer.
 _GONE = 499
-_LIMITED = 429
 _UNMATCHED = "unmatched"
 _HIDDEN_SEPARATORS = (b"%2f", b"%5c")
 
@@ -168,8 +167,9 @@ class Edge:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                headers = scope["state"].get("headers", {}) if status != _LIMITED else {}
-                message["headers"] = [*message["headers"], *_encoded(headers)]
+                headers = MutableHeaders(scope=message)
+                for name, value in scope["state"].get("headers", {}).items():
+                    headers.setdefault(name, value)  # those of a proxied server stay
             await send(message)
 
         try:
@@ -196,10 +196,6 @@ class Edge:
         with self._traces.span(f"{scope['method']} request", parent=parent) as traceparent:
             scope.setdefault("state", {})["traceparent"] = traceparent
             await self._app(scope, receive, send)
-
-
-def _encoded(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
-    return [(name.lower().encode(), value.encode()) for name, value in headers.items()]
 
 
 def _route(scope: AsgiScope) -> str:

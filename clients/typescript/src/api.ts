@@ -2768,14 +2768,14 @@ export interface components {
          * @description The memories that are deleted; deleting again changes nothing.
          */
         DeleteAnswer: {
+            /** Deleted */
+            deleted: number[];
             /**
              * Already
              * @description Memories that were deleted before
              * @default []
              */
             already?: number[];
-            /** Deleted */
-            deleted: number[];
         };
         /**
          * Delivery

@@ -148,7 +148,7 @@ def test_a_huge_message_is_cut_quickly(reader, unit):
     segments = OfflineSegmenter(VectorSpace, reader).segment(
         talk([text, "What was that?"]), vectors
     )
-    assert time.process_time() - before < 5
+    assert time.process_time() - before < 15
     assert max(len(segment.text) for segment in segments) <= LONGEST_SEGMENT
     joined = "".join("".join(segment.text.split()) for segment in segments)
     assert joined == "".join(text.split()) + "Whatwasthat?"
