@@ -71,10 +71,7 @@ class Console:
             self._route("/login", self._log_in, None, "POST"),
             self._route("/logout", self._log_out, None, "POST"),
             self._route("/preferences", self._prefer, None, "POST"),
-            *(
-                self._route(path, lambda _: RedirectResponse(link("agents")), None, "GET")
-                for path in ("", "/")
-            ),
+            self._route("", lambda _: RedirectResponse(link("agents")), None, "GET"),
         ]
         nowhere = self._route("/{rest:path}", _nowhere, Scope.READ, "GET")
         return [*listed, Mount(f"{ROOT}/static", static), nowhere]
@@ -162,7 +159,10 @@ class Console:
         return response
 
 
-def _nowhere(_visit: Visit) -> Response:
+def _nowhere(visit: Visit) -> Response:
+    path = visit.request.url.path
+    if path.endswith("/"):
+        return RedirectResponse(f"/{path.strip('/')}")
     raise NotFoundError("there is no such page")
 
 

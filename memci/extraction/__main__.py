@@ -12,6 +12,7 @@ from typing import Any, BinaryIO
 from memci.errors import UnreadableDocumentError
 from memci.extraction.blocks import ExtractionLimits
 from memci.extraction.formats import read_document
+from memci.language.redaction import Redacted, Redactor
 
 
 def main() -> None:
@@ -22,7 +23,8 @@ def main() -> None:
     _set_limits(limits)
     warnings.simplefilter("ignore")
     logging.disable(logging.CRITICAL)
-    answer = _answer(request["name"], sys.stdin.buffer.read(), limits)
+    redactor = Redactor(frozenset(map(Redacted, request["redact"])))
+    answer = _answer(request["name"], sys.stdin.buffer.read(), limits, redactor)
     with output:
         output.write(json.dumps(answer, ensure_ascii=False).encode(errors="replace"))
 
@@ -41,9 +43,10 @@ def _set_limits(limits: ExtractionLimits) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def _answer(name: str, body: bytes, limits: ExtractionLimits) -> dict[str, Any]:
+def _answer(name: str, body: bytes, limits: ExtractionLimits, redactor: Redactor) -> dict[str, Any]:
     try:
-        return {"chunks": [asdict(each) for each in read_document(name, body, limits)]}
+        chunks = read_document(name, body, limits, redactor.text)
+        return {"chunks": [asdict(each) for each in chunks]}
     except UnreadableDocumentError as error:
         return {"error": str(error)}
     except ModuleNotFoundError as error:

@@ -1,6 +1,7 @@
 """Chooses the reader of a file: by its content first, then by its name."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from itertools import islice
 
 from memci.domain.documents import Chunk
@@ -16,14 +17,16 @@ _HTML = frozenset({"html", "htm", "xhtml"})
 _XML = frozenset({"xml", "svg", "rss", "atom", "xsd", "xsl"})
 
 
-def read_document(name: str, body: bytes, limits: ExtractionLimits) -> list[Chunk]:
-    """Return the chunks of a file.
+def read_document(
+    name: str, body: bytes, limits: ExtractionLimits, redact: Callable[[str], str] | None = None
+) -> list[Chunk]:
+    """Return the chunks of a file; ``redact`` replaces values in its text, before it is cut.
 
     Raises ``UnreadableDocumentError`` with the problem and a remedy.
     """
     if not body.strip():
         raise UnreadableDocumentError("this file is empty: there is nothing to find in it")
-    chunks = list(islice(_chunks(name, body, limits), limits.chunks + 1))
+    chunks = list(islice(_chunks(name, body, limits, redact or str), limits.chunks + 1))
     if len(chunks) > limits.chunks:
         raise UnreadableDocumentError(f"this file gives more than {limits.chunks} chunks: split it")
     if not chunks:
@@ -31,28 +34,35 @@ def read_document(name: str, body: bytes, limits: ExtractionLimits) -> list[Chun
     return chunks
 
 
-def _chunks(name: str, body: bytes, limits: ExtractionLimits) -> Iterator[Chunk]:
+def _chunks(
+    name: str, body: bytes, limits: ExtractionLimits, redact: Callable[[str], str]
+) -> Iterator[Chunk]:
     blocks = _read_binary(body, limits)
     if blocks is not None:
-        return chunks_of(blocks)
+        return chunks_of(_redacted(blocks, redact))
     ending = name.rpartition(".")[2].lower() if "." in name else ""
     begin = body[:1024].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     if ending in _HTML or begin.startswith((b"<!doctype html", b"<html")):
         from memci.extraction.readers.html import read_html  # noqa: PLC0415 - as it is needed
 
-        return chunks_of(read_html(body))
+        return chunks_of(_redacted(read_html(body), redact))
     if ending in _XML or body.lstrip()[:5] == b"<?xml":
         from memci.extraction.readers.xml import read_xml  # noqa: PLC0415
 
-        return chunks_of(read_xml(body))
+        return chunks_of(_redacted(read_xml(body), redact))
     text = decode_text(body)
     language = language_of_file(name, text)
     if language is not None:
-        return code_chunks(text, language)
-    return _text_chunks(ending, text)
+        return code_chunks(redact(text), language)
+    return chunks_of(_redacted(_text_blocks(ending, text), redact))
 
 
-def _text_chunks(ending: str, text: str) -> Iterator[Chunk]:
+def _redacted(blocks: Iterable[Block], redact: Callable[[str], str]) -> Iterator[Block]:
+    for each in blocks:
+        yield replace(each, text=redact(each.text), header=redact(each.header))
+
+
+def _text_blocks(ending: str, text: str) -> Iterator[Block]:
     from memci.extraction.readers import structured_data  # noqa: PLC0415
     from memci.extraction.readers.markdown import read_markdown, read_text  # noqa: PLC0415
 
@@ -71,7 +81,7 @@ def _text_chunks(ending: str, text: str) -> Iterator[Chunk]:
             blocks = structured_data.read_notebook(text, _code_blocks)
         case _:
             blocks = read_text(text)
-    return chunks_of(blocks)
+    return blocks
 
 
 def _read_binary(body: bytes, limits: ExtractionLimits) -> Iterator[Block] | None:

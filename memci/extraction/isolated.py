@@ -14,6 +14,7 @@ from typing import Any
 from memci.domain.documents import Chunk, ChunkKind
 from memci.errors import UnreadableDocumentError
 from memci.extraction.blocks import ExtractionLimits
+from memci.language.redaction import Redacted
 
 _ROOT = str(Path(__file__).parents[2])
 # A longer name of a language in a file is cut.
@@ -21,12 +22,14 @@ _LONGEST_LANGUAGE = 40
 _ENVIRONMENT = ("PATH", "LD_LIBRARY_PATH", "TMPDIR")
 
 
-def extract(name: str, body: bytes, limits: ExtractionLimits) -> list[Chunk]:
-    """Return the chunks of a file.
+def extract(
+    name: str, body: bytes, limits: ExtractionLimits, redact: frozenset[Redacted] = frozenset()
+) -> list[Chunk]:
+    """Return the chunks of a file; ``redact``: the kinds of values that placeholders replace.
 
     Raises ``UnreadableDocumentError`` with the problem and a remedy.
     """
-    request = json.dumps({"name": name, "limits": asdict(limits)})
+    request = json.dumps({"name": name, "limits": asdict(limits), "redact": sorted(redact)})
     try:
         done = subprocess.run(
             [sys.executable, "-m", "memci.extraction", request],

@@ -9,19 +9,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import numpy as np
 
-from memci.domain.documents import Chunk, searched_text
+from memci.domain.documents import searched_text
 from memci.domain.job import Job, JobKind
 from memci.domain.search.passages import passages_of
 from memci.errors import UnreadableDocumentError
 from memci.extraction.blocks import ExtractionLimits
 from memci.extraction.isolated import extract
 from memci.jobs.track import is_to_track
-from memci.language.redaction import Redacted, Redactor, kinds_of
+from memci.language.redaction import Redacted, kinds_of
 from memci.message import Message, Remember
 from memci.queue import mailbox
 from memci.queue.job_requests import request_naming
@@ -284,7 +284,7 @@ class DocumentIndexing:
     ) -> Effect:
         owner, outdated = job.agent_id, {"document": document_id, "outdated": True}
         try:
-            chunks = _redacted(extract(file.name, file.body, self.limits), kinds)
+            chunks = extract(file.name, file.body, self.limits, kinds)
         except UnreadableDocumentError as error:
             reason = str(error)
 
@@ -326,17 +326,6 @@ class DocumentIndexing:
             return {"document": document_id, "indexed": len(ids), "left": left or 0}
 
         return index
-
-
-def _redacted(chunks: Sequence[Chunk], kinds: frozenset[Redacted]) -> Sequence[Chunk]:
-    """Return the chunks of a document with placeholders in their texts and headings."""
-    if not kinds:
-        return chunks
-    redactor = Redactor(kinds)
-    return [
-        replace(each, text=redactor.text(each.text), path=tuple(map(redactor.text, each.path)))
-        for each in chunks
-    ]
 
 
 @dataclass(frozen=True, slots=True)

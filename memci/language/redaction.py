@@ -111,18 +111,24 @@ class Redactor:
             at = span.end
         return "".join([*parts, text[at:]]) if parts else text
 
-    def value(self, value: Any) -> Any:
-        """Return a value of JSON with placeholders in its texts, keys and numbers."""
+    def value(self, value: Any, name: str = "") -> Any:
+        """Return a value of JSON with placeholders in its texts, keys and numbers.
+
+        ``name``: its key, which may tell that it is a password.
+        """
+        if not self._finders:
+            return value
         match value:
             case str():
-                return self._json(value) if value.startswith("{") else self.text(value)
+                is_json = value.startswith("{")
+                return self._json(value) if is_json else self._named(name, value)
             case bool() | None:
                 return value
             case int() | float():
-                text = self.text(str(value))
+                text = self._named(name, str(value))
                 return value if text == str(value) else text
             case Mapping():
-                return {self.text(name): self.value(each) for name, each in value.items()}
+                return {self.text(key): self.value(each, key) for key, each in value.items()}
             case _:
                 return [self.value(each) for each in value]
 
@@ -132,13 +138,17 @@ class Redactor:
         arguments = self._json(function["arguments"])
         return {**call, "function": {**function, "arguments": arguments}}
 
+    def _named(self, name: str, text: str) -> str:
+        whole = self.text(f"{name}: {text}") if name else ""
+        return whole[len(name) + 2 :] if whole.startswith(f"{name}: ") else self.text(text)
+
     def _json(self, text: str) -> str:
         """Return a text with placeholders, which stays JSON if it is."""
         try:
-            given = json.loads(text)
+            given = json.loads(text, object_pairs_hook=_distinct)
+            value = self.value(given)
         except (ValueError, RecursionError):
             return self.text(text)
-        value = self.value(given)
         # As it was written, if there was nothing to replace.
         return text if value == given else json.dumps(value, ensure_ascii=False)
 
@@ -149,6 +159,14 @@ class Redactor:
             self._last[kind] += 1
             self._numbers[kind, same] = self._last[kind]
         return f"[{kind.name}_{self._numbers[kind, same]}]"
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON; ``ValueError`` if a name occurs twice: one value would be lost."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a name occurs twice")
+    return found
 
 
 class _Span(NamedTuple):

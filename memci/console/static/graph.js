@@ -366,6 +366,7 @@
     layOut([now, ...past]);
     cy = cytoscape({ container: box, style: style(), layout: { name: "preset" }, pixelRatio: Math.min(2, devicePixelRatio), minZoom: 0.05, maxZoom: 6, boxSelectionEnabled: false, autoungrabify: true });
     lookUpColours();
+    if (!cy.renderer().drawLayeredElements) throw new Error("this version of Cytoscape.js paints in another way");
     cy.renderer().drawLayeredElements = paint;
     cy.on("resize", () => (chosen === null ? cy.fit(undefined, 20) : lookAtChosen(0)));
     cy.on("tap", "node", (event) => choose(event.target.data("node")));

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
@@ -64,6 +65,17 @@ def test_values_in_documents_are_redacted_when_they_are_read(shelf: Shelf):
         assert "example.org" not in found
     assert "ann@" not in str(shelf.models.embedder.embedded)
     assert shelf.add("a.md", text).unchanged
+
+
+def test_a_value_is_redacted_as_a_whole_before_a_document_is_cut(shelf: Shelf):
+    shelf.handler = replace(shelf.handler, redact="secret")
+    lines = "\n".join("MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7" for _ in range(25))
+    key = f"-----BEGIN PRIVATE KEY-----\n{lines}\n-----END PRIVATE KEY-----"
+    for name in ("key.md", "key.py", "key.json"):
+        shelf.add(name, json.dumps({"key": key}) if name == "key.json" else f"# Key\n\n{key}\n")
+        shelf.run()
+    assert len(shelf.texts()) == 3
+    assert all("[SECRET_1]" in each and "MII" not in each for each in shelf.texts())
 
 
 def test_the_same_content_again_changes_nothing(shelf: Shelf):

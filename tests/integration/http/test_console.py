@@ -284,6 +284,13 @@ def test_what_does_not_exist_is_a_page(open_server: Served) -> None:
     assert answer.status_code == 422
 
 
+def test_a_slash_at_the_end_of_an_address_does_no_harm(open_server: Served) -> None:
+    for path in ("", "/agents"):
+        answer = httpx.get(f"{open_server.url}/console{path}/", follow_redirects=True)
+        assert answer.url.path == "/console/agents"
+        assert answer.is_success
+
+
 @pytest.mark.parametrize(
     ("path", "said"),
     [("/nope", "没有这个页面。"), ("/agents/nobody", "该内容可能已被移除，或地址有误。")],

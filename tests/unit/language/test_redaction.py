@@ -128,6 +128,21 @@ def test_all_parts_of_a_message_but_ids_are_redacted() -> None:
     assert counts == {Redacted.EMAIL: 5, Redacted.PHONE: 2}
 
 
+def test_a_key_of_json_tells_that_its_value_is_a_secret() -> None:
+    redactor = Redactor(ALL)
+    assert redactor.value({"password": "hunter2x9"}) == {"password": "[SECRET_1]"}
+    assert redactor.value({"token": 12345678, "count": 12}) == {"token": "[SECRET_2]", "count": 12}
+    text = redactor.value('{"user": "bo", "password": "hunter2x9"}')
+    assert json.loads(text) == {"user": "bo", "password": "[SECRET_1]"}
+    assert "a@x.org" not in redactor.value('{"to": "a@x.org", "to": 1}'), "a name occurs twice"
+
+
+def test_deep_json_is_redacted_as_text() -> None:
+    deep = '{"a":' * 500 + '"b@x.org"' + "}" * 500
+    assert "x.org" not in Redactor(ALL).value(deep)
+    assert Redactor(frozenset()).value(deep) == deep
+
+
 def test_arguments_without_values_stay_as_they_were_written() -> None:
     for arguments in ('{"a":  1}', "not JSON", '{"a": 1, "a": 2}'):
         call = {"function": {"arguments": arguments}}
