@@ -73,7 +73,11 @@ class LaneLoop:
     most_claimed: int  # lanes that one wakeup claims at once, at most
     stopping: Event  # once it is set, the loop stops between two jobs or nodes
     _job_s: float = field(default=0.0, init=False)  # moving average
-    _quarantine: Quarantine = field(default_factory=Quarantine, init=False)
+    _quarantine: Quarantine = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Admit jobs until the process stops."""
+        self._quarantine = Quarantine(self.stopping)
 
     def run(self, hint: str | None, *, queue_seen: bool = False) -> int:
         """Run jobs of due lanes, each for one slice at most (``memci.lane.run``); return how many.
@@ -206,24 +210,42 @@ class LaneLoop:
         self.events.succeeded(turn, time.monotonic() - began)
 
     def _admitted(self, job: Job, lease: Lease, after: AfterJob) -> Next:
-        """Run a job; without others if two processes did not survive it. To wait is no start."""
-        lost = job.started > _SHARED_STARTS
+        """Run a job, unless the process stops; alone if two processes did not survive it.
+
+        The start of a lost job does not count while it waits to be alone. Other jobs wait seldom,
+        and keep their start: at worst they become lost ones.
+        """
+        lost = _SHARED_STARTS < job.started <= self.runner.limits.started
         if lost:
+            self._take_back(job, lease)
+        with self._quarantine.admitted(alone=lost) as admitted:
+            if admitted:
+                if lost:
+                    mailbox.set_started(lease, job, job.started)
+                return self._timed(job, lease, after)
+        if not lost:
+            self._take_back(job, lease)
+        return None
+
+    def _take_back(self, job: Job, lease: Lease) -> None:
+        with self._taken_back_after_errors(job):
             mailbox.set_started(lease, job, job.started - 1)
-        with self._quarantine.admitted(alone=lost):
-            if lost:
-                mailbox.set_started(lease, job, job.started)
-            return self._timed(job, lease, after)
 
     def _timed(self, job: Job, lease: Lease, after: AfterJob) -> Next:
         began = time.monotonic()
         try:
-            return self.runner.run(job, lease, after)
+            with self._taken_back_after_errors(job):
+                return self.runner.run(job, lease, after)
+        finally:
+            self._job_s += (time.monotonic() - began - self._job_s) / 8
+
+    @contextmanager
+    def _taken_back_after_errors(self, job: Job) -> Iterator[None]:
+        try:
+            yield
         except Exception:  # no outcome: fenced off, or no database
             self.lease_renewal.take_back_later(job)
             raise
-        finally:
-            self._job_s += (time.monotonic() - began - self._job_s) / 8
 
     def _occupied(self, agent_ids: list[str], *, queue_seen: bool = False) -> set[str]:
         if not agent_ids:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import gc
+import time
 import weakref
-from contextlib import closing
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from threading import Event
 
 import pytest
 from sqlalchemy.exc import ProgrammingError
@@ -17,6 +20,7 @@ from memci.domain.job import JobKind
 from memci.errors import DatabaseUnavailableError
 from memci.runtime import Runtime
 from memci.smallmodel.usage_account import current_account
+from memci.testing import wait_until
 from tests.support.databases import as_owner
 from tests.support.erasing import Eraser
 from tests.support.lanes import messages_of
@@ -76,6 +80,91 @@ class AnsweredHandler:
         current_account().answers["asked"] = answer
         self.then(job)
         return lambda _: {}
+
+
+class WaitingHandler:
+    """A handler whose jobs run until they may end."""
+
+    kind = JobKind.CREATE
+    triggers_compression = False
+
+    def __init__(self):
+        self.may_end = Event()
+        self.began = []
+
+    def prepare(self, job):
+        self.began.append(job.agent_id)
+        assert self.may_end.wait(60)
+        return lambda _: {}
+
+
+def append_lost(producer, agent_id, *, starts):
+    """A job that was started without an outcome."""
+    job_id = producer.append(agent_id).job_id
+    with producer.database.agent_transaction(agent_id) as connection:
+        values = (starts, agent_id)
+        connection.exec_driver_sql("UPDATE job SET started = %s WHERE agent_id = %s", values)
+    return job_id
+
+
+@contextmanager
+def running_beside(runtime, producer):
+    """Run a job of the agent ``beside`` during the block; yield the loop, its threads, and it."""
+    job = WaitingHandler()
+    runtime.handlers = {JobKind.CREATE: job}
+    producer.append("beside")
+    loop = runtime.lane_loop("here")
+    with ThreadPoolExecutor() as threads:
+        try:
+            threads.submit(loop.run, "beside")
+            wait_until(lambda: job.began == ["beside"], "the job beside runs")
+            yield loop, threads, job
+        finally:
+            job.may_end.set()
+
+
+def test_a_lost_job_that_waits_to_be_alone_goes_back_when_the_worker_stops(runtime, producer):
+    with running_beside(runtime, producer) as (loop, threads, job):
+        job_id = append_lost(producer, "lost", starts=2)
+        turn = threads.submit(loop.run, "lost")
+        wait_until(lambda: producer.job("lost", job_id).started_at, "the lost job was begun")
+        runtime.stopping.set()
+        turn.result(60)
+        assert job.began == ["beside"]
+        assert producer.job("lost", job_id).started == 2
+        assert lanes_where(producer, "lease_owner IS NOT NULL") == ["beside"]
+        assert lanes_where(producer, "wake_at IS NOT NULL") == ["lost"]
+
+
+def test_a_job_over_the_limit_of_starts_does_not_wait_to_be_alone(runtime, producer):
+    with running_beside(runtime, producer) as (loop, _, job):
+        append_lost(producer, "lost", starts=runtime.job_limits.started)
+        began = time.monotonic()
+        loop.run("lost")
+        assert time.monotonic() - began < 5
+        assert job.began == ["beside"]
+        assert producer.states("lost") == ["dead"]
+
+
+def test_a_start_is_taken_back_when_the_database_fails_before_it(
+    producer, database_url, broker_url
+):
+    job_id = append_lost(producer, "lost", starts=2)
+    settings = Settings(database_url=database_url, broker_url=broker_url, queue_lease_ms=1_000)
+    with closing(Runtime(settings)) as runtime, as_owner(database_url) as owner:
+        owner.exec_driver_sql(
+            "CREATE FUNCTION go_away() RETURNS trigger LANGUAGE plpgsql AS"
+            " $$ BEGIN RAISE EXCEPTION 'away' USING ERRCODE = 'admin_shutdown'; END $$"
+        )
+        owner.exec_driver_sql(
+            "CREATE TRIGGER away BEFORE UPDATE ON job FOR EACH ROW"
+            " WHEN (new.started < old.started) EXECUTE FUNCTION go_away()"
+        )
+        with pytest.raises(DatabaseUnavailableError):
+            runtime.lane_loop("here").run("lost")
+        assert producer.job("lost", job_id).started == 3
+        owner.exec_driver_sql("DROP TRIGGER away ON job")
+        wait_until(lambda: producer.job("lost", job_id).started == 2, "the start is taken back")
 
 
 def test_answers_of_models_are_released_after_their_job(runtime, producer, client):
