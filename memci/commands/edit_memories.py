@@ -5,7 +5,7 @@ exported and erased like all messages. A correction removes the memory at once. 
 corrected or deleted memory stays in its messages, but reads do not show it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from uuid import uuid4
 
 from memci.broker.wakeup import Wakeups
@@ -87,6 +87,7 @@ def edit(
     never was, ``ConflictError`` for one that is not a living memory, and ``QuotaError``.
     """
     edited, corrected, jobs, seq = [], [], [], None
+    less: set[int] = set()  # messages of which reads show less
     texts = [each.text.encode() for each in changes if each.text is not None]
     nodes = [each.node_id for each in changes]
     with (
@@ -110,8 +111,10 @@ def edit(
                 answer, _ = append_in(connection, append)
                 seq = answer.seq
                 remove(connection, agent_id, each.node_id, origin, corrected_by=seq)
+                less.update(origin.seqs)
                 corrected.append(each.node_id)
                 jobs += [answer.job_id] if answer.job_id else []
+        _hide_words(connection, agent_id, less)
     wakeups.wake_lane(agent_id)  # a worker that found the lane locked has given up
     return EditAnswer(edited=edited, corrected=corrected, job_ids=jobs, seq=seq)
 
@@ -131,25 +134,27 @@ def delete(
     ):
         lock_agent(connection, agent_id)
         lock_tree(connection, agent_id)
-        deleted = [each for each in asked if delete_in(connection, agent_id, each)]
+        seqs = {each: _delete_in(connection, agent_id, each) for each in asked}
+        _hide_words(connection, agent_id, {seq for some in seqs.values() for seq in some})
     wakeups.wake_lane(agent_id)
-    return DeleteAnswer(deleted=deleted, already=[each for each in asked if each not in deleted])
+    deleted = [each for each in asked if seqs[each]]
+    return DeleteAnswer(deleted=deleted, already=[each for each in asked if not seqs[each]])
 
 
-def delete_in(connection: Connection, agent_id: str, node_id: int) -> bool:
+def _delete_in(connection: Connection, agent_id: str, node_id: int) -> Sequence[int]:
     """Delete a memory, in a transaction with lane and pages locked; raises as ``delete``.
 
-    Return False if it was deleted before.
+    Return its messages, none if it was deleted before.
     """
     origin = _origin(connection, agent_id, node_id)
     if not origin.lives:
         reasons = history.removal_reasons(connection, agent_id, [node_id])
         if reasons[node_id] is RemovalReason.DELETED:
-            return False
+            return ()
         if reasons[node_id] is not RemovalReason.FORGOTTEN:
             raise _gone(connection, agent_id, node_id)
     remove(connection, agent_id, node_id, origin)
-    return True
+    return origin.seqs
 
 
 def living_origin(connection: Connection, agent_id: str, node_id: int) -> Origin:
@@ -169,6 +174,7 @@ def remove(
 ) -> None:
     """Remove a memory and withhold what it told from reads; the lane must be locked.
 
+    The pages of its messages show it until ``_hide_words``, which a request calls once.
     ``corrected_by``: the seq of the note with the text that replaces it; None: it is deleted.
     """
     places = edits.places_in_messages(connection, agent_id, origin.passages)
@@ -176,8 +182,6 @@ def remove(
     edits.withhold(connection, agent_id, places)
     unpin_places(connection, agent_id, places)
     drop_unshown_steps(connection, agent_id, places)
-    if hide_words(connection, agent_id, origin.seqs):
-        submit_once(connection, agent_id, JobKind.NAME_PAGES)
     drop_summaries(connection, agent_id, origin.seqs)
     request_summaries(connection, agent_id, losing, now=True, source=JobSource.HTTP)
     event, details = ReplayEvent.DELETED, details_of(origin.passages)
@@ -188,6 +192,11 @@ def remove(
     seqs = {*origin.seqs, *by.values()}
     edits.remove(connection, agent_id, [node_id], told, NodeEvent(event), by, seqs)
     log_event(connection, agent_id, event, uuid4(), origin.seqs, {**details, **by})
+
+
+def _hide_words(connection: Connection, agent_id: str, seqs: Collection[int]) -> None:
+    if seqs and hide_words(connection, agent_id, list(seqs)):
+        submit_once(connection, agent_id, JobKind.NAME_PAGES)
 
 
 def _correction(

@@ -198,7 +198,9 @@ def _lines(
     for each, content in zip(reversed(messages), reversed(texts), strict=True):
         text = highlighter.cut(_beginning(content, materials), _LINE_TOKENS)
         line = named(each.role, each.name, materials.language) + indented(text) + "\n"
-        is_whole = text == content or text == highlighter.without_courtesy(content)
+        is_whole = text == content or (
+            len(content) <= _LONGEST_READ and text == highlighter.without_courtesy(content)
+        )
         yield _MessageLine(each, line, shortened=text != content, is_whole=is_whole)
 
 

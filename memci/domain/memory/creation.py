@@ -151,7 +151,9 @@ def linked_entities(focus: Focus, segment: AnnotatedSegment) -> Focus:
 
 def fallback_entity(segment: AnnotatedSegment) -> Entity:
     """Return the entity of a segment that names none."""
-    return Entity.named(kinds_in_words(segment.phrase or segment.text.strip()[:64]))
+    # A placeholder that is cut would stay one.
+    text = kinds_in_words(segment.text.strip())[:64]
+    return Entity.named(kinds_in_words(segment.phrase) or text)
 
 
 def plan_creation(

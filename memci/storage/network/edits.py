@@ -51,12 +51,12 @@ SELECT DISTINCT l.target FROM link l
        AND NOT o.target = ANY(%(entities)s::bigint[] || %(nodes)s::bigint[]))
  ORDER BY l.target
 """
-# Keys must differ; a rebuilt network gives the same ones.
+# Keys must differ, also after some are gone; a rebuilt network gives the same ones.
 _HIDE = (
     """
 UPDATE node SET content = '…', phrase = '…', keywords = '{}',
                 entity_key = '…' || message_seqs[1] || '.' || place + (
-                    SELECT count(*) FROM node h
+                    SELECT coalesce(max(split_part(h.entity_key, '.', 2)::bigint), 0) FROM node h
                      WHERE h.agent_id = %(agent)s AND starts_with(h.entity_key, '…'))
   FROM unnest(%(entities)s::bigint[]) WITH ORDINALITY AS hidden(id, place)
  WHERE node.agent_id = %(agent)s AND node.id = hidden.id AND NOT starts_with(entity_key, '…')

@@ -21,7 +21,7 @@ SELECT e.id, e.entity_key FROM node e
 """
 # The newest messages first, as they are the likeliest to name current topics.
 _NAMING = """
-SELECT beside.entity, origin.seq, n.content
+SELECT beside.entity, origin.seq, CASE WHEN %(whole)s THEN '' ELSE n.content END AS content
   FROM (SELECT target AS entity, source AS memory FROM link
          WHERE agent_id = %(agent)s AND target = ANY(%(entities)s::bigint[])
          UNION
@@ -32,7 +32,7 @@ SELECT beside.entity, origin.seq, n.content
  WHERE NOT n.id = ANY(%(nodes)s::bigint[]) AND NOT origin.seq = ANY(%(gone)s::bigint[])
  ORDER BY origin.seq DESC
 """
-# Messages read at once.
+# Messages, or memories, read at once.
 _AT_ONCE = 200
 
 
@@ -64,13 +64,20 @@ def naming_messages(
         return {}
     values = {
         "agent": agent_id, "entities": list(entities), "nodes": list(nodes), "gone": list(gone),
+        "whole": whole,
     }  # fmt: skip
     named_by: dict[int, int] = {}
     entities_at: dict[int, set[int]] = {}
-    for row in connection.exec_driver_sql(_NAMING, values):
-        entities_at.setdefault(row.seq, set()).add(row.entity)
-        if not whole and names_entity(row.content, entities[row.entity]):
-            named_by.setdefault(row.entity, row.seq)
+    options = {"yield_per": _AT_ONCE}
+    with connection.exec_driver_sql(_NAMING, values, execution_options=options) as rows:
+        for row in rows:
+            if row.entity in named_by:
+                continue
+            entities_at.setdefault(row.seq, set()).add(row.entity)
+            if names_entity(row.content, entities[row.entity]):
+                named_by[row.entity] = row.seq
+                if len(named_by) == len(entities):
+                    return named_by
     entities_at |= {seq: set(entities) for seq in also}
     for some in batches(entities_at, _AT_ONCE):
         unsure = [seq for seq in some if not entities_at[seq] <= named_by.keys()]

@@ -186,6 +186,26 @@ def test_a_memory_does_not_fade_since_the_name_it_hangs_on_is_hidden(
     assert ada.nodes("entity") == []
 
 
+def test_hidden_names_of_one_message_stay_apart(
+    ada: AgentUnderTest, rebuilding: Rebuilding
+) -> None:
+    ada.parameters = replace(ada.parameters, focus_limit=1)
+    ada.remember(
+        "In Rome [Rome].\n\nI do it by ear.\n\nIn Oslo [Oslo].\n\nWe do it by ear.\n\n"
+        "In Bonn [Bonn].\n\nThey do it by ear."
+    )
+    ada.execute("DELETE FROM link WHERE agent_id = %s AND relation <> 'about'")
+    rome, ear, oslo, ours, bonn, theirs = (node.id for node in ada.nodes("memory"))
+    rebuilding.delete(rome)
+    rebuilding.delete(oslo)
+    assert [node.content for node in ada.nodes("entity")] == ["…", "…", "Bonn"]
+    rebuilding.delete(ear)
+    assert [node.content for node in ada.nodes("entity")] == ["…", "Bonn"]
+    rebuilding.delete(bonn)
+    assert [node.content for node in ada.nodes("entity")] == ["…", "…"]
+    assert [node.id for node in ada.nodes("memory")] == [ours, theirs]
+
+
 def test_edits_are_moved_with_their_agent(ada: AgentUnderTest, rebuilding: Rebuilding) -> None:
     ada.remember("A [Grace]", "B [Luigi]", "C [Oslo]")
     a, b, c = (ada.memories()[name].id for name in "ABC")
@@ -343,6 +363,22 @@ def test_names_and_entries_of_pages_do_not_tell_what_is_deleted(
     assert first.named
     assert "4711" not in str(ada.rows("SELECT * FROM page WHERE agent_id = %s"))
     assert "4711" not in pages.shown()
+
+
+def test_pages_are_reworded_once_for_all_memories_of_a_request(
+    ada: AgentUnderTest, rebuilding: Rebuilding
+) -> None:
+    ada.remember("My code is 4711 [Safe].\n\nMy cat is [Tom].\n\nWhat is for lunch [Luigi]?")
+    pages = PagesUnderTest(ada)
+    ada.say("Soup.", role="assistant")
+    pages.tell(BACKUP, LUNCH)
+    pages.run()
+    ((before,),) = ada.rows("SELECT version FROM page_tree WHERE agent_id = %s")
+    safe, cat, _ = (node.id for node in ada.nodes("memory"))
+    rebuilding.delete(safe, cat)
+    ((after,),) = ada.rows("SELECT version FROM page_tree WHERE agent_id = %s")
+    assert after == before + 1
+    assert pages.pages()[0].entries[0] == "user: … What is for lunch [Luigi]?"
 
 
 def test_a_model_marks_no_pinned_memory_as_outdated(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -14,7 +14,7 @@ from memci.domain.context.session_summary import SummaryBlock, session_summary_b
 from memci.domain.session.interaction import interactions
 from memci.domain.token_counts import Count
 from memci.language.detection import Language
-from memci.language.sentences import sentence_spans
+from memci.language.sentences import Span, sentence_spans
 from memci.message import Message, Role
 from tests.support.talk import words
 
@@ -23,12 +23,16 @@ ROOM = 10_000
 
 
 def summary_block(
-    messages: Sequence[Message], ceiling: int, count: Count = words, held: Sequence[int] = ()
+    messages: Sequence[Message],
+    ceiling: int,
+    count: Count = words,
+    held: Sequence[int] = (),
+    spans: Callable[[str], Sequence[Span]] = sentence_spans,
 ) -> SummaryBlock:
     """Return the summary of messages without room, of at most so many tokens."""
     window = interactions(messages)
     materials = Materials(
-        None, None, window, len(window), [], Language.ENGLISH, spans=sentence_spans,
+        None, None, window, len(window), [], Language.ENGLISH, spans=spans,
         today=datetime(2026, 11, 22, tzinfo=UTC).date(),
     )  # fmt: skip
     recent = Recent((), (), tuple(window), 0, ())
@@ -117,3 +121,15 @@ def test_the_block_is_stable_while_the_first_recent_turn_is_the_same(turns: int)
     before = session_summary_block(materials, recent, set(), ROOM, ROOM, words)
     expected = [f"Crate {number} is full of tea." for number in range(2 * (began - 8), 2 * began)]
     assert [each.split(": ")[1] for each in lines(before)] == expected
+
+
+def test_only_the_beginning_of_a_very_long_message_is_read() -> None:
+    read: list[int] = []
+
+    def spans(text: str) -> Sequence[Span]:
+        read.append(len(text))
+        return sentence_spans(text)
+
+    shown = lines(summary_block(talk("Tea is hot. " * 5_000, "Yes."), 100, spans=spans))
+    assert "Tea is hot." in str(shown)
+    assert max(read) <= 50_000

@@ -138,3 +138,5 @@ def test_a_segment_without_entities_does_not_change_the_focus() -> None:
 def test_the_text_replaces_a_missing_phrase() -> None:
     assert fallback_entity(replace(segment(" hm"), phrase="")) == Entity.named("hm")
     assert fallback_entity(replace(segment("[ID_CARD_1]"), phrase="")) == Entity.named("id_card")
+    cut = replace(segment("a" * 60 + " [EMAIL_1]"), phrase="")
+    assert fallback_entity(cut) == Entity.named("a" * 60 + " ema")
