@@ -84,7 +84,7 @@ def _search(
     viewer = None
     if (KEPT - state.lacks).intersection(scope.sources):
         viewer = request_viewer(connection, agent_id, scope.session_id, scope.user_id)
-    queries = [each.seen_by(viewer) for each in question.queries]
+    queries = [replace(each.seen_by(viewer), hides=state.has_withheld) for each in question.queries]
     if state.has_vector_index:
         queries = [replace(each, by_index=True) for each in queries]
     found = [search(connection, agent_id, each, owners, state.lacks) for each in queries]

@@ -124,6 +124,7 @@ class SearchQuery:
     # Messages of these times are candidates regardless of their words.
     stretches: tuple[TimeSpan, ...] = ()
     by_index: bool = False  # the agent has an index over the vectors of its messages
+    hides: bool = False  # some messages were corrected or deleted: their words find nothing
 
     @property
     def symbols(self) -> tuple[str, ...]:
@@ -218,6 +219,7 @@ def search(
         indexed=len(query.vector)
         if query.by_index and query.vector is not None and not message_filters(asked)
         else None,
+        hides=query.hides,
     )
     if shape.indexed:
         connection.exec_driver_sql(vector_index.USE)

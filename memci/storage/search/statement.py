@@ -181,7 +181,8 @@ SELECT position FROM (SELECT position FROM chat_lexical
 _BY_VECTOR = """
 SELECT m.position FROM (SELECT key FROM chat_dense ORDER BY dense DESC LIMIT %(anchors)s) best
  CROSS JOIN LATERAL (SELECT position FROM message
-                      WHERE agent_id = %(agent)s AND seq = best.key OFFSET 0) m
+                      WHERE agent_id = %(agent)s AND seq = best.key
+                            AND withheld IS NULL OFFSET 0) m
 """
 _NEIGHBOURS = """
 chat_beside AS MATERIALIZED (
@@ -281,6 +282,7 @@ class Shape:
     focus: bool = False  # … also from the focus
     timed: bool = False  # the query has times
     indexed: int | None = None  # the dimension of messages' vectors, if they have an index
+    hides: bool = False  # some messages were corrected or deleted
 
 
 @functools.lru_cache(maxsize=256)
@@ -383,6 +385,8 @@ def _names(source: Source, owner: str, shape: Shape) -> dict[str, str]:
     join = f"JOIN {index.table} m ON m.agent_id = {value} AND m.{index.entry} = v."
     chat = source is Source.CHAT
     sight = message_filters(shape.restricted & _SIGHT) if chat else ""
+    if chat and shape.hides:
+        sight += " AND m.withheld IS NULL"
     size = index.size.format_map({"owner": value})
     indexed = shape.indexed if chat else None
     return {
@@ -398,7 +402,8 @@ def _names(source: Source, owner: str, shape: Shape) -> dict[str, str]:
         "join": join + index.key if filters else "",
         "posting_join": join + "key" if filters else "",
         "anchors": _AND_ANCHORS if _has_content_filters(shape) else "",
-        # Invisible messages add no words to their neighbours.
+        # Invisible messages add no words to their neighbours, and nobody learns that a word was said
+        # which a person deleted.
         "sight": sight,
         "sight_join": join + index.key if sight else "",
         # As in the index, whose vectors all have one dimension.

@@ -86,6 +86,19 @@ def test_reads_show_the_correction_and_not_what_was_deleted(
 
 
 @pytest.mark.timeout(180)
+def test_deleted_words_do_not_find_the_messages_beside_them(working: Served) -> None:
+    with Memci(working.url, wait_ms=30_000) as memci:
+        memory = memci.agent("beside")
+        for said in ("My boss Priyanka hates olives.", "I own a red bicycle."):
+            memory.wait(memory.remember(said).job_id)
+        assert memory.search("Priyanka", channels=["lexical"]).hits
+        boss = memory.nodes(kind="memory", text="Priyanka").nodes
+        memory.delete_memories([each.id for each in boss])
+        assert memory.search("Priyanka", channels=["lexical"]).hits == []
+        assert memory.search("bicycle", channels=["lexical"]).hits
+
+
+@pytest.mark.timeout(180)
 def test_an_added_fact_is_found_at_once(working: Served) -> None:
     async def found() -> list[str]:
         async with Memci(working.url).aio as memci:
