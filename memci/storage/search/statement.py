@@ -402,8 +402,8 @@ def _names(source: Source, owner: str, shape: Shape) -> dict[str, str]:
         "join": join + index.key if filters else "",
         "posting_join": join + "key" if filters else "",
         "anchors": _AND_ANCHORS if _has_content_filters(shape) else "",
-        # Invisible messages add no words to their neighbours, and nobody learns that a word was said
-        # which a person deleted.
+        # Invisible messages add no words to their neighbours; nobody learns that deleted words were
+        # said.
         "sight": sight,
         "sight_join": join + index.key if sight else "",
         # As in the index, whose vectors all have one dimension.
