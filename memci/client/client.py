@@ -20,7 +20,7 @@ from memci.client.keyword_arguments import (
 )
 from memci.client.local import LocalServer, start_local
 from memci.client.memory import MemoryMethods, RebuildMethods, TransferMethods
-from memci.client.method import ClientOptions, TransportT, method
+from memci.client.method import ClientOptions, TransportT, explaining, method
 from memci.client.page_operations import PageOperations
 from memci.client.pages import PageMethods
 from memci.client.requests import ClientRequest, Flow, Retries, check_url, fetch, headers_for
@@ -67,6 +67,24 @@ _OTHER_WORDS = {
 }
 
 
+class _Hints:
+    """Names the method to use where there is none of a name."""
+
+    if not TYPE_CHECKING:  # type checkers know all attributes
+
+        def __getattr__(self, name: str) -> Any:
+            """Raise ``AttributeError`` that names the method of an agent, if it is one."""
+            own = _OTHER_WORDS.get(name, name)
+            of_server = f"an agent has: .agent({DEFAULT_AGENT!r})."
+            advice = ("use ." if isinstance(self, AgentMethods) else of_server) + f"{own}()"
+            raise AttributeError(
+                f"{type(self).__name__} has no {name}"
+                + (f"; {advice}" if hasattr(AgentMethods, own) else ""),
+                name=name,
+                obj=self,
+            )
+
+
 def _of(user: str | None) -> AppendOptions:
     return {} if user is None else {"user_id": user}
 
@@ -81,6 +99,7 @@ class AgentMethods(
     PageOperations[TransportT],
     TransferMethods[TransportT],
     DocumentMethods[TransportT],
+    _Hints,
 ):
     """Methods of one agent."""
 
@@ -102,11 +121,12 @@ class _ToolList(RootModel[list[dict[str, Any]]]):
     """Tools in the format of a provider."""
 
 
-class ServerMethods(AdministrationMethods[TransportT], WebhookMethods[TransportT]):
+class ServerMethods(AdministrationMethods[TransportT], WebhookMethods[TransportT], _Hints):
     """Methods of a server."""
 
     _transport_type: type[TransportT]
 
+    @explaining
     def __init__(
         self,
         url: str = _URL,
@@ -192,19 +212,6 @@ class ServerMethods(AdministrationMethods[TransportT], WebhookMethods[TransportT
         memory = self._memory(agent)
         own = {**options, **_of(user)}
         return memory._read("/context", ContextAnswer, own, query=query)  # noqa: SLF001
-
-    if not TYPE_CHECKING:  # type checkers know all attributes
-
-        def __getattr__(self, name: str) -> Any:
-            """Raise ``AttributeError`` that names the method of an agent, if it is one."""
-            own = _OTHER_WORDS.get(name, name)
-            advice = f"; an agent has: .agent({DEFAULT_AGENT!r}).{own}()"
-            raise AttributeError(
-                f"{type(self).__name__} has no {name}"
-                + (advice if hasattr(AgentMethods, own) else ""),
-                name=name,
-                obj=self,
-            )
 
     def _memory(self, agent: str) -> MemoryMethods[TransportT]:
         return AgentMethods(agent, self._options, self._transport)

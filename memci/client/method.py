@@ -112,9 +112,25 @@ def method(flow: Callable[Concatenate[SelfT, P], Flow[T]]) -> Method[P, T]:
     return bound
 
 
+def explaining(init: Callable[P, None]) -> Callable[P, None]:
+    """Let a constructor name its arguments where it is given another one."""
+    known = dict.fromkeys(tuple(inspect.signature(init).parameters)[1:]).keys()
+
+    @wraps(init)
+    def run(*args: P.args, **kwargs: P.kwargs) -> None:
+        for name in kwargs.keys() - known:
+            raise TypeError(_no_argument(type(args[0]).__name__, name, known))
+        init(*args, **kwargs)
+
+    return run
+
+
 # Arguments of other libraries, and what they are here.
 _OTHER_WORDS = {
     "agent_id": "agent",
+    "base_url": "url",
+    "budget": "budget_tokens",
+    "host": "url",
     "limit": "k",
     "max_tokens": "budget_tokens",
     "metadata": 'messages=[{"role": "user", "content": "…", "metadata": {…}}]',

@@ -187,7 +187,7 @@ def remove(
     event, details = ReplayEvent.DELETED, details_of(origin.passages)
     by: dict[str, int] = {}
     if corrected_by is not None:
-        event, by = ReplayEvent.CORRECTED, {"by": corrected_by}
+        event, by = ReplayEvent.CORRECTED, {"seq": corrected_by}
     told = edits.memories_at(connection, agent_id, places)
     seqs = {*origin.seqs, *by.values()}
     edits.remove(connection, agent_id, [node_id], told, NodeEvent(event), by, seqs)
@@ -229,17 +229,30 @@ def _origin(connection: Connection, agent_id: str, node_id: int) -> Origin:
 
 def _gone(connection: Connection, agent_id: str, node_id: int) -> ConflictError:
     """Return the error for a memory that does not live, with what to do instead."""
+    last, following = node_id, _successor(connection, agent_id, node_id)
+    while following > last:
+        last, following = following, _successor(connection, agent_id, following)
+    if read_node(connection, agent_id, last) is not None:
+        return ConflictError(f"memory {node_id} is memory {last} now: change that one")
+    reason = history.removal_reasons(connection, agent_id, [last])[last]
+    advice = _ADVICE.get(reason, _ADD)
+    if reason is RemovalReason.CORRECTED and edits.corrected_as(connection, agent_id, last).waits:
+        advice = "wait until its new text is a memory, then change that one"
+    became = "" if last == node_id else f"became memory {last}, which "
+    return ConflictError(f"memory {node_id} {became}is {reason}: {advice}")
+
+
+def _successor(connection: Connection, agent_id: str, node_id: int) -> int:
+    """Return what a memory became: the one that corrects, replaces or restores it, or itself."""
+    following = history.successors_of(connection, agent_id, [node_id])[node_id]
     corrected = edits.corrected_as(connection, agent_id, node_id)
-    successor = history.successors_of(connection, agent_id, [node_id])[node_id]
-    now = corrected or successor.living
-    if now is not None:
-        return ConflictError(f"memory {node_id} is memory {now} now: change that one")
-    reason = history.removal_reasons(connection, agent_id, [node_id])[node_id]
-    return ConflictError(f"memory {node_id} is {reason}: {_ADVICE.get(reason, _ADD)}")
+    return corrected.node_id or following.living or following.last
 
 
 _ADD = "add what holds as a new memory"
 _ADVICE = {
     RemovalReason.FORGOTTEN: "restore it first, or add what holds as a new memory",
-    RemovalReason.CORRECTED: "wait until its new text is a memory, then change that one",
+    RemovalReason.SWITCHED: (
+        "the ids changed with the rebuild: list the memories and use the new id"
+    ),
 }

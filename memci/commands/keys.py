@@ -99,7 +99,9 @@ class Keys:
         with self.database.lane_transaction() as connection:
             row = stored.locked_key(connection, name)
             if row is None or not self._covers(_answer(row)):
-                raise NotFoundError(f"there is no key {name!r}; GET /v1/keys lists those there are")
+                raise NotFoundError(
+                    f"there is no key {name!r}; `memci keys list` or GET /v1/keys lists those"
+                )
             if row["revoked_at"] is not None:
                 raise ConflictError(f"the key {name!r} is revoked for good: make another one")
             values = {**row, **changes}

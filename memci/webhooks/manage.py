@@ -11,7 +11,7 @@ from uuid import UUID, uuid4
 from pydantic import HttpUrl
 
 from memci.api_keys import is_within
-from memci.domain.events import EventType
+from memci.domain.events import EventType, Position
 from memci.errors import ConflictError, ForbiddenError, InvalidInputError, NotFoundError
 from memci.schemas.events import (
     Delivery,
@@ -92,12 +92,19 @@ class Webhooks:
         return _answer(found)
 
     def replay(self, webhook_id: UUID, request: EventReplay) -> WebhookAnswer:
-        """Deliver the events after one again."""
-        tx, place = map(int, request.after.split("."))
+        """Deliver the events after one again.
+
+        Raises ``InvalidInputError`` for an id after the newest event.
+        """
+        after = Position(*map(int, request.after.split(".")))
         with self.courier.database.upkeep_transaction() as connection:
             self._find(connection, webhook_id)
-            columns = {"tx": tx, "place": place}
-            return _answer(stored.change_webhook(connection, webhook_id, columns))
+            if after > latest_position(connection):
+                raise InvalidInputError(
+                    "this is after the newest event: take the id of an event that was sent",
+                    field="after",
+                )
+            return _answer(stored.change_webhook(connection, webhook_id, after._asdict()))
 
     def rotate(self, webhook_id: UUID) -> WebhookWithSecret:
         """Make a new secret; the one before signs too for a day."""

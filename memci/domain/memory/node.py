@@ -59,7 +59,7 @@ class NodeEvent(StrEnum):
     SUPERSEDED = "superseded"  # by: the newer memory
     USED = "used"  # receipts, times
     EDITED = "edited"  # pinned, type, worth: those that a person set
-    CORRECTED = "corrected"  # by: seq of the message with the text that replaces it
+    CORRECTED = "corrected"  # seq: of the message with the text that replaces it
     DELETED = "deleted"
     ERASED = "erased"
 

@@ -139,7 +139,7 @@ _NODE_EVENTS: Mapping[NodeEvent, type[BaseModel]] = {
     NodeEvent.SUPERSEDED: _details({"by": Seq}),
     NodeEvent.USED: _details({"receipts": list[Uuid]}, times=Seq),
     NodeEvent.EDITED: _details(**{name: kind for name, (kind, _) in _SET.items()}),
-    NodeEvent.CORRECTED: _details({"by": Seq}),
+    NodeEvent.CORRECTED: _details({"seq": Seq}),
     NodeEvent.DELETED: _details(),
     NodeEvent.ERASED: _details(),
 }
@@ -150,7 +150,7 @@ _REPLAY_EVENTS: Mapping[ReplayEvent, type[BaseModel]] = {
     ReplayEvent.RESTORED: _details({"node": Seq, "seqs": list[Seq]}),
     ReplayEvent.CONSOLIDATED: _details({"at": Instant, "settled": list[_Settled], "groups": Seq}),
     ReplayEvent.EDITED: _details({"set": create_model("Set", **_SET)}),
-    ReplayEvent.CORRECTED: _details({"by": Seq}),
+    ReplayEvent.CORRECTED: _details({"seq": Seq}),
     ReplayEvent.DELETED: _details(),
 }
 

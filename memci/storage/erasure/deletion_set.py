@@ -37,7 +37,7 @@ SELECT t.node_id, bool_or(t.id > coalesce((
 _CORRECTIONS = """
 SELECT m.seq FROM trail t
   JOIN trail c ON c.agent_id = t.agent_id AND c.node_id = t.node_id AND c.event = 'corrected'
-  JOIN message m ON m.agent_id = t.agent_id AND m.seq = (c.details->>'by')::bigint
+  JOIN message m ON m.agent_id = t.agent_id AND m.seq = (c.details->>'seq')::bigint
  WHERE t.agent_id = %(agent)s AND t.event = 'created'
    AND jsonb_typeof(t.details->'messages') = 'array'
    AND EXISTS (SELECT FROM jsonb_array_elements(t.details->'messages') AS origin(seq)

@@ -82,13 +82,22 @@ _LINK_CORRECTED = """
 UPDATE node_version SET replaced_by = new.id
   FROM unnest(%(seqs)s::bigint[], %(nodes)s::bigint[]) AS new(seq, id)
   JOIN trail ON trail.agent_id = %(agent)s AND trail.event = 'corrected'
-   AND (trail.details->>'by')::bigint = new.seq
+   AND (trail.details->>'seq')::bigint = new.seq
  WHERE node_version.agent_id = %(agent)s AND node_version.reason = 'corrected'
    AND node_version.node_id = trail.node_id AND node_version.replaced_by = trail.node_id
 """
+# A rebuild makes the memory again: the living one, else the latest.
 _CORRECTED_AS = """
-SELECT replaced_by FROM node_version
- WHERE agent_id = %s AND node_id = %s AND reason = 'corrected' AND replaced_by <> node_id
+SELECT made.node_id, coalesce(m.memory_state IN ('none', 'pending'), false) AS waits
+  FROM trail c LEFT JOIN message m ON m.agent_id = c.agent_id
+                                  AND m.seq = (c.details->>'seq')::bigint
+  LEFT JOIN LATERAL (
+    SELECT t.node_id FROM trail t LEFT JOIN node n ON n.agent_id = t.agent_id AND n.id = t.node_id
+     WHERE t.agent_id = c.agent_id AND t.event = 'created' AND t.node_id > c.node_id
+       AND t.details->>'kind' IS DISTINCT FROM 'entity'
+       AND t.details->'messages' @> (c.details->'seq')
+     ORDER BY n.id, t.node_id DESC LIMIT 1) made ON true
+ WHERE c.agent_id = %s AND c.node_id = %s AND c.event = 'corrected' ORDER BY c.id DESC LIMIT 1
 """
 _SET = """
 UPDATE node SET pinned = coalesce(%(pinned)s, pinned), type = coalesce(%(type)s, type),
@@ -206,9 +215,17 @@ def link_corrected(connection: Connection, agent_id: str, made: Mapping[int, int
     connection.exec_driver_sql(_LINK_CORRECTED, values)
 
 
-def corrected_as(connection: Connection, agent_id: str, node_id: int) -> int | None:
-    """Return the memory with the text that corrects another, if it was made."""
-    return connection.exec_driver_sql(_CORRECTED_AS, (agent_id, node_id)).scalar()
+class Corrected(NamedTuple):
+    """The memory with the text that corrects another: None if there was none yet, or never."""
+
+    node_id: int | None
+    waits: bool  # it is still to be made
+
+
+def corrected_as(connection: Connection, agent_id: str, node_id: int) -> Corrected:
+    """Return what a correction of a memory became."""
+    row = connection.exec_driver_sql(_CORRECTED_AS, (agent_id, node_id)).first()
+    return Corrected(None, waits=False) if row is None else Corrected(*row)
 
 
 def set_fields(
@@ -233,7 +250,7 @@ def replay(connection: Connection, agent_id: str, entry: ReplayEntry) -> None:
     if event is ReplayEvent.EDITED:
         set_fields(connection, agent_id, told.living, details["set"])
     else:
-        by = {"by": details["by"]} if event is ReplayEvent.CORRECTED else {}
+        by = {"seq": details["seq"]} if event is ReplayEvent.CORRECTED else {}
         reasons = removal_reasons(connection, agent_id, told.gone)
         forgotten = [node for node, why in reasons.items() if why is RemovalReason.FORGOTTEN]
         nodes, seqs = [*told.living, *forgotten], {*entry.seqs, *by.values()}

@@ -34,8 +34,9 @@ SELECT n.id, n.kind, n.type, n.content, n.phrase, n.keywords, n.original_length,
 _CONDITIONS = {
     "id": "AND n.id = %(id)s",
     "kind": "AND n.kind = %(kind)s",
-    "type": "AND n.type = %(type)s",
-    "tier": "AND n.tier = %(tier)s",
+    # Entities have neither of their own.
+    "type": "AND n.kind = 'memory' AND n.type = %(type)s",
+    "tier": "AND n.kind = 'memory' AND n.tier = %(tier)s",
     "pinned": "AND n.pinned = %(pinned)s",
     "session_id": "AND n.session_id = %(session_id)s",
     "user_id": "AND n.user_id = %(user_id)s",

@@ -103,6 +103,8 @@ def test_events_arrive_signed_and_in_order(server, http, workers, hooked):
     http.post(f"/webhooks/{hook['id']}/replay", json={"after": events[26]["id"]})
     wait_until(lambda: len(hooked.requests) == 31, "the last two arrive again", timeout_s=20)
     assert hooked.ids[29:] == hooked.ids[27:29]
+    never = http.post(f"/webhooks/{hook['id']}/replay", json={"after": f"{10**17}.1"})
+    assert (never.status_code, "after the newest event" in never.text) == (422, True)
 
 
 def test_failures_are_tried_again_with_the_same_id_before_later_events(

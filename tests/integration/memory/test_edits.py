@@ -99,6 +99,18 @@ def test_a_correction_replaces_a_memory_at_once(
     rebuilding.edit(new.id, text="I was born in Oslo [Oslo]")
     rebuilding.run()
     assert shown(ada)[1:] == ["…", "I was born in Oslo [Oslo]"]
+    rebuilding.rebuilt()
+    rebuilding.switch()
+    rebuilding.run()
+    oslo = ada.nodes("memory")[-1]
+    with pytest.raises(ConflictError, match=f"memory {old.id} is memory {oslo.id} now"):
+        rebuilding.edit(old.id, pinned=False)
+    with pytest.raises(ConflictError, match=f"{dog.id} is switched: the ids changed with the reb"):
+        rebuilding.edit(dog.id, pinned=False)
+    rebuilding.delete(oslo.id)
+    deleted = f"memory {old.id} became memory {oslo.id}, which is deleted: add what holds as a new"
+    with pytest.raises(ConflictError, match=deleted):
+        rebuilding.edit(old.id, pinned=False)
 
 
 def test_a_corrected_short_term_memory_stays_in_its_session(

@@ -158,6 +158,7 @@ class TestNodes:
         assert ids() == [[1, 2], [3, 4]]
         assert ids(kind="memory") == [[2, 3], [4]]
         assert ids(kind="memory", type="episodic") == [[2]]
+        assert ids(type="semantic") == [[3, 4]], "without the entity"
 
     def test_a_node_has_its_importance_links_and_messages(self, listings: Listings, alice: Stored):
         alice.say("We fly.")

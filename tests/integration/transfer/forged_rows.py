@@ -75,7 +75,7 @@ VALUES: dict[str, tuple[str, Change]] = {
     "a trail of a merger into text": ("trail", logged("merged", into="1")),
     "a trail of a promotion for nothing": ("trail", logged("promoted", reason=None)),
     "a trail of being superseded by text": ("trail", logged("superseded", by="1")),
-    "a trail of a correction by text": ("trail", logged("corrected", by="1")),
+    "a trail of a correction by text": ("trail", logged("corrected", seq="1")),
     "a trail of an edit to a type that is none": ("trail", logged("edited", type="lie")),
     "a log of an edit of nothing": ("replay_log", logged("edited")),
     "a log of an edit of too much worth": ("replay_log", logged("edited", set={"worth": 11})),

@@ -69,6 +69,11 @@ def test_every_option_has_a_description() -> None:
             lambda memory: memory.agent("a").nodes(user="x"),
             "use user_id; there are: cursor, limit, ",
         ),
+        (
+            lambda memory: type(memory)(host="x"),
+            "Memci() has no argument host; use url; there are: ",
+        ),
+        (lambda memory: memory.context(budget=100), "no argument budget; use budget_tokens; "),
         (lambda memory: memory.agent("a").compress(wait=1), "no argument wait; there are: reason"),
         (lambda memory: memory.agent("a").update_page(at=1), "no argument at; there are: index, "),
     ],
@@ -88,3 +93,5 @@ def test_a_method_of_an_agent_is_named_where_a_server_has_none() -> None:
     with pytest.raises(AttributeError, match=r"\.remember\("):
         memory.aio.remember("Hi")
     assert not hasattr(memory, "no_method")
+    with pytest.raises(AttributeError, match=r"Agent has no update; use \.correct_memory\(\)"):
+        memory.agent("a").update(1, "Hi")
