@@ -175,7 +175,7 @@ def readable_text(role: str, content: str | None, tool_calls: Iterable[JsonObjec
 
 
 # Stands for what reads do not show.
-_WITHHELD = "…"
+WITHHELD = "…"
 
 
 def shown_text(text: str, withheld: Sequence[int]) -> str:
@@ -185,7 +185,7 @@ def shown_text(text: str, withheld: Sequence[int]) -> str:
     """
     ends = [0, *withheld, len(text)]
     shown = (text[ends[at] : ends[at + 1]].strip() for at in range(0, len(ends), 2))
-    return f" {_WITHHELD} ".join(shown).strip()
+    return f" {WITHHELD} ".join(shown).strip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +215,7 @@ class Message:
     @property
     def is_withheld(self) -> bool:
         """Whether reads show nothing of it: all that it told was corrected or deleted."""
-        return self.content == _WITHHELD and self.role is not Role.TOOL
+        return self.content == WITHHELD and self.role is not Role.TOOL
 
     @property
     def is_note(self) -> bool:

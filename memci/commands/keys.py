@@ -12,7 +12,13 @@ from typing import Any, Self
 from memci.api_keys import Scope, allows, is_within, new_secret
 from memci.config.groups import ApiKey, KeyLimits
 from memci.config.settings import LOOPBACK
-from memci.errors import ConfigurationError, ConflictError, ForbiddenError, NotFoundError
+from memci.errors import (
+    ConfigurationError,
+    ConflictError,
+    ForbiddenError,
+    InvalidInputError,
+    NotFoundError,
+)
 from memci.schemas.keys import KeyAnswer, KeyChanges, KeyRequest, NewKeyAnswer
 from memci.storage import api_keys as stored
 from memci.storage.key_usage import messages_today
@@ -63,7 +69,12 @@ class Keys:
         return sorted((each for each in known if self._covers(each)), key=lambda each: each.name)
 
     def new(self, request: KeyRequest) -> NewKeyAnswer:
-        """Make a key; raises ``ForbiddenError``, and ``ConflictError`` if the name is taken."""
+        """Make a key.
+
+        Raises ``ForbiddenError``, ``ConflictError`` if the name is taken, and ``InvalidInputError``
+        for an end in the past.
+        """
+        _check_end(request.expires_at)
         values = request.model_dump()
         self._check(values)
         key, its_hash = new_secret()
@@ -75,7 +86,8 @@ class Keys:
         return NewKeyAnswer(**_answer(row).model_dump(), key=key)
 
     def change(self, name: str, changes: KeyChanges) -> KeyAnswer:
-        """Change a key; raises ``ForbiddenError``, ``NotFoundError`` and ``ConflictError``."""
+        """Change a key; raises as ``new``, and ``NotFoundError``."""
+        _check_end(changes.expires_at)
         given = changes.model_dump(exclude_unset=True)
         return self._change(name, {k: v for k, v in given.items() if v or k == "expires_at"})
 
@@ -130,6 +142,11 @@ class Keys:
                 raise ForbiddenError(
                     f"the key {holder.name!r} has {name} {most}: give at most that, and above 0"
                 )
+
+
+def _check_end(expires_at: datetime | None) -> None:
+    if expires_at is not None and expires_at <= datetime.now(UTC):
+        raise InvalidInputError("expected a time in the future", field="expires_at")
 
 
 def _key_of(row: Mapping[Any, Any]) -> ApiKey:

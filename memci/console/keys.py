@@ -1,11 +1,14 @@
 """API keys with their limits and usage, and the audit log."""
 
+from datetime import UTC, datetime, timedelta
+
 from starlette.responses import Response
 
 from memci.api_keys import Scope
 from memci.commands.keys import Keys
 from memci.config.groups import KeyLimits
 from memci.console.visit import Visit
+from memci.errors import ConflictError, InvalidInputError
 from memci.schemas.keys import KeyRequest, NewKeyAnswer, RotateRequest
 
 _LIMITS = tuple(KeyLimits.model_fields)
@@ -23,6 +26,7 @@ def _listing(visit: Visit, made: NewKeyAnswer | None = None) -> Response:
         limits=_LIMITS,
         defaults=visit.runtime.settings.key_limits,
         graces_s=_GRACES_S,
+        tomorrow=datetime.now(UTC).date() + timedelta(days=1),
     )
 
 
@@ -45,6 +49,8 @@ def _new_key(visit: Visit) -> Response:
         limits={name: visit.number(f"limit.{name}") for name in _LIMITS},
     )
     visit.request.state.subject = request.name
+    if visit.key is None and request.scope != "admin":  # nobody could make one afterwards
+        raise InvalidInputError("the first key needs scope admin: the console asks for a key then")
     made = _keys(visit).new(request)
     _refresh(visit)
     return _listing(visit, made)
@@ -58,7 +64,11 @@ def _rotate_key(visit: Visit) -> Response:
 
 
 def _revoke_key(visit: Visit) -> Response:
-    _keys(visit).revoke(visit.request.path_params["name"])
+    name = visit.request.path_params["name"]
+    active = [each for each in visit.runtime.keys.list() if each.state == "active"]
+    if [each.name for each in active if each.scope == "admin"] == [name]:
+        raise ConflictError("this is the last admin key: make another one first")
+    _keys(visit).revoke(name)
     _refresh(visit)
     return visit.back_to("keys", done="revoke_key")
 

@@ -123,6 +123,7 @@ def _node(visit: Visit) -> Response:
     reason = None if node else next((e for e in reversed(trail) if e.event in _REMOVALS), None)
     versions = listings.history(agent, node_id, None).versions
     gone = reason.event if reason else None
+    asked = {visit.given("done"), visit.given("waits_for")}
     return visit.page(
         "node_panel.html" if "hx-request" in visit.request.headers else "node.html",
         node_id=node_id,
@@ -130,8 +131,10 @@ def _node(visit: Visit) -> Response:
         links=links or [],
         trail=trail,
         gone=gone,
-        # Until a job has made the memory of the new text.
-        waits=gone == RemovalReason.CORRECTED and versions[-1].node_id == node_id,
+        successor=reason and reason.details.get("as"),
+        # Until a job has made the memory of the new text, or the restored one.
+        waits=(gone == RemovalReason.CORRECTED and versions[-1].node_id == node_id)
+        or (gone == RemovalReason.FORGOTTEN and "restore" in asked),
         passes=listings.node_passes(agent, node_id),
         messages=listings.node_messages(agent, node_id),
         versions=versions if len(versions) > 1 else [],
@@ -155,7 +158,12 @@ def _restore(visit: Visit) -> Response:
 
 
 def _correct(visit: Visit) -> Response:
-    return _edit(visit, "correct", text=visit.given("text") or "")
+    text = visit.given("text") or ""
+    with suppress(NotFoundError):  # a removed one has no text; the edit says what became of it
+        before = visit.runtime.listings.node(visit.agent, _node_id(visit)).content
+        if text.split() == before.split():  # forms change the ends of lines
+            return _back(visit, "unchanged")
+    return _edit(visit, "correct", text=text)
 
 
 def _pin(visit: Visit) -> Response:

@@ -19,6 +19,7 @@ from memci.console import charts
 from memci.console.words import LANGUAGES, Words
 from memci.domain.events import EventType
 from memci.errors import InvalidInputError
+from memci.message import WITHHELD, is_note
 from memci.runtime import Runtime
 from memci.schemas.problems import describe_faults
 
@@ -157,5 +158,6 @@ def _templates() -> Environment:
     environment.globals |= {
         "link": link, "charts": charts, "Scope": Scope, "AGENT_PAGES": AGENT_PAGES, "PAGES": PAGES,
         "ROOT": ROOT, "EVENT_TYPES": tuple(EventType), "LANGUAGES": LANGUAGES, "THEMES": THEMES,
+        "WITHHELD": WITHHELD, "is_note": is_note,
     }  # fmt: skip
     return environment

@@ -7,8 +7,9 @@ from memci.commands import configure
 from memci.console.visit import Visit
 from memci.domain.pages.page import PageKind
 from memci.domain.pages.permission import Actor
-from memci.errors import InvalidInputError
+from memci.errors import InvalidInputError, RefusedError
 from memci.schemas.pages import PageOut, WindowRequest
+from memci.schemas.problems import Problem, problem_of
 
 # Buttons of a page in the window, as tools of the agent; undo takes them back.
 _ON_PAGE = ("expand_details", "hide_details", "pin_page", "unpin_page", "remove_page")
@@ -16,13 +17,14 @@ _ON_WINDOW = ("undo", "redo")
 _MOVE = "move_page"
 
 
-def _window(visit: Visit) -> Response:
+def _window(visit: Visit, refused: Problem | None = None) -> Response:
     windows, agent, session = visit.runtime.windows, visit.agent, visit.given("session")
     tree = windows.tree(agent, session_id=session)
     shown = windows.show(agent, visit.asked(WindowRequest, session_id=session))
     settings = configure.show(visit.runtime.page_commands, agent, visit.runtime.defaults)
     return visit.page(
         "window.html",
+        refused=refused,
         tree=tree,
         window=shown,
         budget=settings.parameters["window_max_tokens"],
@@ -59,14 +61,11 @@ def _use(visit: Visit) -> Response:
         arguments = {}
     elif tool not in _ON_PAGE:
         raise InvalidInputError("expected a tool of the window", field="tool")
-    visit.runtime.tools.run(
-        visit.agent,
-        Actor.AGENT,
-        tool,
-        arguments,
-        session_id=session,
-        paying=visit.request.state.paying,
-    )
+    run, paying = visit.runtime.tools.run, visit.request.state.paying
+    try:
+        run(visit.agent, Actor.AGENT, tool, arguments, session_id=session, paying=paying)
+    except RefusedError as error:  # such as nothing to undo
+        return _window(visit, problem_of(error))
     return visit.back_to("agents", visit.agent, "window", session=session, done=tool)
 
 

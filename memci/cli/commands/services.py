@@ -33,7 +33,8 @@ def up() -> None:
     """Run all parts in this terminal; Ctrl-C stops them.
 
     The parts are servers, API, workers, beat and Flower. The command starts the embedded PostgreSQL
-    and Redis unless MEMCI_DATABASE_URL and MEMCI_BROKER_URL are set.
+    and Redis unless MEMCI_DATABASE_URL and MEMCI_BROKER_URL are set. MEMCI_PORT,
+    MEMCI_FLOWER_PORT and MEMCI_DATA_DIR change the ports and the folder of the data.
     """
     from memci.cli.up.run import run_everything
 

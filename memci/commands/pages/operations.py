@@ -226,7 +226,7 @@ def undo_or_redo(context: OperationContext, request: shapes.Undo | shapes.Redo) 
     find_step, apply = (step_to_undo, undo_step) if undone else (step_to_redo, redo_step)
     step = find_step(context.connection, context.agent_id, user)
     if step is None:
-        raise RefusedError(f"there is nothing to {'undo' if undone else 'redo'}")
+        raise RefusedError("there is nothing to undo" if undone else "there is nothing to redo")
     context.load_visible([each.index for each in step.edits])
     context.load(parent_folders(step.edits))
     _check_here(context, step)

@@ -243,8 +243,9 @@
   function list() {
     const wanted = by("find").value.trim().toLowerCase();
     const found = [...current.nodes.values()].filter((each) => !wanted || called(each).toLowerCase().includes(wanted))
-      .sort((a, b) => b.importance - a.importance).slice(0, LISTED);
-    by("nodes").replaceChildren(...found.map((node) => {
+      .sort((a, b) => b.importance - a.importance);
+    by("listed").textContent = found.length > LISTED ? filled(words.listed, { n: LISTED, all: found.length }) : "";
+    by("nodes").replaceChildren(...found.slice(0, LISTED).map((node) => {
       const item = document.createElement("li"), link = document.createElement("a"), name = document.createElement("bdi"), number = document.createElement("span");
       link.href = words.node + node.id;
       name.textContent = called(node);
@@ -276,8 +277,9 @@
     }
     return (pass) => {
       if (!fading.passes.length) return;
-      let at = fading.passes.findLastIndex((each) => each <= pass);
-      cursors.forEach((move) => move(Math.max(0, at)));
+      const at = Math.max(0, fading.passes.findLastIndex((each) => each <= pass));
+      cursors.forEach((move) => move(at));
+      by("figures").textContent = filled(words.figures, { n: fading.passes[at] });
     };
   }
   let moveCursor = () => {};

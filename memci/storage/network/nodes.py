@@ -35,7 +35,11 @@ FROM jsonb_to_recordset(%(nodes)s) AS new(
 """
 _ENTITIES = "SELECT entity_key, id FROM node WHERE agent_id = %s AND entity_key = ANY(%s)"
 _PHRASES = "SELECT id, phrase FROM node WHERE agent_id = %s AND id = ANY(%s)"
-_BEGINNINGS = "SELECT id, left(content, %s) AS text FROM node WHERE agent_id = %s AND id = ANY(%s)"
+_BEGINNINGS = """
+SELECT id, left(content, %(most)s)
+       || CASE WHEN length(content) > %(most)s THEN '…' ELSE '' END AS text
+  FROM node WHERE agent_id = %(agent)s AND id = ANY(%(nodes)s)
+"""
 # By the last message, since merged and restored memories have new ids. Two statements, since "IS
 # NOT DISTINCT FROM" would use no index.
 _LAST_OF_SESSION = """
@@ -125,8 +129,9 @@ def phrases_of(connection: Connection, agent_id: str, nodes: Collection[int]) ->
 def beginnings_of(
     connection: Connection, agent_id: str, nodes: Collection[int], characters: int
 ) -> dict[int, str]:
-    """Return the first characters of the texts of living nodes."""
-    rows = connection.exec_driver_sql(_BEGINNINGS, (characters, agent_id, list(nodes)))
+    """Return the first characters of the texts of living nodes; cut ones end with "…"."""
+    values = {"most": characters, "agent": agent_id, "nodes": list(nodes)}
+    rows = connection.exec_driver_sql(_BEGINNINGS, values)
     return {row.id: row.text for row in rows}
 
 

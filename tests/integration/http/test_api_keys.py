@@ -14,7 +14,13 @@ from sqlalchemy import event
 from memci.api_keys import new_key
 from memci.client import Memci
 from memci.config.groups import KeyLimits
-from memci.errors import ConflictError, ForbiddenError, NotFoundError, UnauthorizedError
+from memci.errors import (
+    ConflictError,
+    ForbiddenError,
+    InvalidInputError,
+    NotFoundError,
+    UnauthorizedError,
+)
 from memci.http.key_cache import KeyCache
 from memci.storage.session import Database
 from memci.testing import wait_until
@@ -86,6 +92,12 @@ def test_a_key_expires(server: Served, memci: Memci) -> None:
     assert agents(server.url, key) == 200
     wait_until(lambda: agents(server.url, key) == 401, "the key has expired")
     assert memci.keys().keys[0].state == "expired"
+    for ask in (
+        lambda: memci.new_key("late", expires_at=ends),
+        lambda: memci.change_key("app", expires_at=ends),
+    ):
+        with pytest.raises(InvalidInputError, match="future"):
+            ask()
     memci.change_key("app", expires_at=datetime.now(UTC) + timedelta(hours=1))
     assert agents(server.url, key) == 200
 

@@ -394,11 +394,16 @@ def test_a_memory_is_corrected_pinned_and_deleted(browser: httpx.Client, server:
     assert [each[0] for each in graph if each[-1]] == [201]
     assert "fades like others" in do("unpin")
     assert not listings.node(AGENT, 201).pinned
+    same = listings.node(AGENT, 201).content.replace("\n", "\r\n")
+    answer = browser.post(f"{here}/correct", data={"csrf": given, "text": same})
+    assert "nothing was changed" in browser.get(answer.headers["location"]).text
+    assert "which is pinned" in browser.get(here).text
     shown = do("correct", text=f"Biscuit must not get {HOSTILE}")
     assert 'hx-trigger="every 2s"' in shown  # until a worker has made the memory of the new text
     assert "set by a person" in shown
     assert "由人设定" in browser.get(here, headers={"Accept-Language": "zh"}).text
     assert server.messages(AGENT)[-1] == f"Biscuit must not get {HOSTILE}"
+    assert "Hidden: its memory was corrected" in shown
     assert browser.post(f"{here}/correct", data={"csrf": given, "text": "b"}).status_code == 409
     other = here.replace("201", "202")
     assert browser.post(f"{other}/correct", data={"csrf": given, "text": " "}).status_code == 422
@@ -428,6 +433,47 @@ def test_what_was_deleted_is_not_among_the_last_words(
     with server.runtime.database.agent_transaction(AGENT) as connection:
         withhold(connection, AGENT, {60: [(0, len(said))]})
     assert not any(said[:20] in browser.get(page).text for page in pages)
+    assert "Hidden: its memory was corrected or deleted." in browser.get(pages[1]).text
+
+
+def test_a_restored_memory_leads_to_the_new_one(browser: httpx.Client, server: Served) -> None:
+    here = _memory(server).replace("201", "999")
+    log_in(browser, "write")
+    told = "INSERT INTO trail (agent_id, node_id, event, pass_number, details)"
+    for event, details in (("forgotten", "{}"), ("restored", '{"as": 201}')):
+        with server.runtime.database.agent_transaction(AGENT) as connection:
+            values = (AGENT, event, details)
+            connection.exec_driver_sql(f"{told} VALUES (%s, 999, %s, 1, %s)", values)
+        shown, waiting = (browser.get(here, params=each).text for each in ({}, {"done": "restore"}))
+        gone = event == "forgotten"
+        assert ("/restore" in shown, "waits_for=restore" in waiting) == (gone, gone)
+        assert 'action="' + here not in waiting
+    assert f'href="{here.replace("999", "201")}"' in shown
+
+
+def test_an_undo_of_nothing_is_told_in_the_window(open_server: Served) -> None:
+    window = f"{open_server.url}{at('/agents/{agent}/window')}"
+    for language, words in (("en", "There is nothing to undo."), ("zh", "没有可撤销的更改。")):
+        with httpx.Client(headers={"Accept-Language": language}) as client:
+            fields = {"csrf": token(client, window), "tool": "undo"}
+            shown = client.post(window, data=fields).text
+        assert words in shown
+        assert 'class="tree"' in shown
+
+
+def test_the_first_and_the_last_key_are_of_an_administrator(open_server: Served) -> None:
+    with httpx.Client(base_url=open_server.url, timeout=20) as client:
+        assert '<option value="admin" selected>' in client.get("/console/keys").text
+        fields = {"csrf": token(client, "/console/keys"), "name": "app", "scope": "read"}
+        assert "needs the scope admin" in client.post("/console/keys", data=fields).text
+        past = {**fields, "scope": "admin", "expires_at": "2001-01-01"}
+        assert "a time in the future" in client.post("/console/keys", data=past).text
+        key = _secret(client.post("/console/keys", data={**fields, "scope": "admin"}))
+        client.post("/console/login", data={"key": key, "csrf": token(client)})
+        fields["csrf"] = token(client, "/console/keys")
+        assert "the last admin key" in client.post("/console/keys/app/revoke", data=fields).text
+        client.post("/console/keys", data={**fields, "name": "other", "scope": "admin"})
+        assert client.post("/console/keys/app/revoke", data=fields).status_code == 303
 
 
 def test_the_login_shows_no_pages(serve: Serve) -> None:
@@ -450,6 +496,8 @@ def test_a_memory_is_added_and_a_script_gets_the_panel(
     listed = server.runtime.listings.messages(AGENT, session_id=None, cursor=None, limit=500)
     (note,) = [each for each in listed.messages if each.content == HOSTILE]
     assert note.user_id == "ann"
+    timeline = browser.get(at("/agents/{agent}/sessions"), params={"all": "1"}).text
+    assert timeline.count('<span class="chip">Note</span>') == 1
     assert browser.post(memory, data={**fields, "type": "rumour"}).status_code == 422
     for path, status in (("pin", 200), ("restore", 409)):
         answer = browser.post(f"{here}/{path}", data=fields, headers={"HX-Request": "true"},
