@@ -279,13 +279,15 @@ def test_restore_a_forgotten_memory(page: Page, stack: Stack) -> None:
     assert gone, "the passes have forgotten something"
     page.goto(f"{stack.url}/console/agents/mira/memory/nodes/{gone[0]['id']}")
     page.get_by_role("button", name="Restore").click()
-    expect(page.get_by_role("status")).to_contain_text("made again")
+    expect(page.get_by_role("status").first).to_contain_text("made again")
 
     def restored() -> bool:
         trail = stack.api.get(f"/v1/agents/mira/nodes/{gone[0]['id']}/trail").json()["events"]
         return any(each["event"] == "restored" for each in trail)
 
     wait_until(restored, "it is restored", timeout_s=60)
+    expect(page.get_by_role("button", name="Restore")).to_have_count(0)
+    expect(page.get_by_text("A job makes the memory")).to_have_count(0)
 
 
 def test_correct_a_memory_in_the_graph(page: Page, stack: Stack) -> None:
