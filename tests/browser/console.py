@@ -16,7 +16,7 @@ from typing import Any
 
 import httpx
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import BrowserContext, Page, ViewportSize, expect, sync_playwright
 from pydantic import SecretStr
 
 from memci.api_keys import new_key
@@ -501,14 +501,15 @@ def test_every_page_is_accessible(chromium: Any, stack: Stack, language: str) ->
     context.close()
 
 
-_WIDE, _NARROW = {"width": 1280, "height": 844}, {"width": 390, "height": 844}
+_WIDE, _NARROW = ViewportSize(width=1280, height=844), ViewportSize(width=390, height=844)
 
 
 def _check(page: Page, name: str) -> None:
     page.add_script_tag(path=str(AXE))
-    for theme, size in (("light", _WIDE), ("dark", _NARROW)):
-        page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
-        page.set_viewport_size(size)  # type: ignore[arg-type]
+    for size in (_WIDE, _NARROW):
+        theme = "light" if size is _WIDE else "dark"
+        page.emulate_media(color_scheme=theme)
+        page.set_viewport_size(size)
         found = page.evaluate("rules => axe.run(document, rules)", RULES)
         wrong = [
             (each["id"], each["help"], [node["target"] for node in each["nodes"]][:3])
@@ -519,7 +520,7 @@ def _check(page: Page, name: str) -> None:
         if SHOTS:
             page.screenshot(path=f"{SHOTS}/{name}-{theme}-{size['width']}.png", full_page=True)
     page.emulate_media(color_scheme="light")
-    page.set_viewport_size(_WIDE)  # type: ignore[arg-type]
+    page.set_viewport_size(_WIDE)
 
 
 _FRAMES = """async () => {
