@@ -16,6 +16,7 @@ and nothing depends on the state of a pooled connection.
 """
 
 import select
+import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from copy import copy
@@ -25,7 +26,7 @@ from typing import Any, Self, TypeVar, cast
 
 import psycopg
 from psycopg.rows import namedtuple_row
-from sqlalchemy import Connection, Engine, PoolProxiedConnection, create_engine, event, exc
+from sqlalchemy import Connection, Engine, PoolProxiedConnection, create_engine, exc
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
@@ -103,8 +104,7 @@ class Database:
             pool_use_lifo=True,
             connect_args=CONNECT,
         )
-        self._closed = False
-        event.listen(self.engine, "checkin", self._close_returned)
+        self._closed = threading.Event()
 
     def on_edition(self) -> Self:
         """Return a copy for networks that are rebuilt beside the current ones (M24).
@@ -157,7 +157,7 @@ class Database:
         """
         if not self._commits:
             raise TypeError("this statement cannot be rolled back: open a transaction")
-        with own_errors():
+        with self._using_pool():
             driver, pooled = self._live_connection()
             try:
                 # Without BEGIN, all that is sent before the pipeline ends is one transaction.
@@ -180,12 +180,18 @@ class Database:
 
     def close(self) -> None:
         """Close the pooled connections now, and those in use when they are returned."""
-        self._closed = True
-        self.engine.dispose()
+        self._closed.set()
+        self.engine.pool.dispose()
 
-    def _close_returned(self, driver: psycopg.Connection | None, _record: object) -> None:
-        if self._closed and driver is not None:
-            driver.close()
+    @contextmanager
+    def _using_pool(self) -> Iterator[None]:
+        """Raise our own errors, and close what was returned after ``close``."""
+        try:
+            with own_errors():
+                yield
+        finally:
+            if self._closed.is_set():
+                self.engine.pool.dispose()
 
     @contextmanager
     def _transaction(
@@ -197,7 +203,7 @@ class Database:
         snapshot: bool = False,
         enter: str = ENTER,
     ) -> Iterator[Connection]:
-        with own_errors():
+        with self._using_pool():
             # Psycopg needs as much time for a member of an enumeration as for a statement.
             settings = (role.value, agent_id, "on" if durable else "off")
             connection = self._enter(enter, settings, snapshot=snapshot)

@@ -164,6 +164,7 @@ def test_readers_skip_and_double_nothing_while_many_commit(database):
 def test_an_agent_sees_its_own_events_alone(database):
     for agent_id in ("a", "b"):
         happen(database, agent_id, NodeEvent.CREATED, {1: {}})
+    assert [each.agent_id for each in told(database)] == ["a", "b"]
     with database.agent_transaction("a") as connection:
         assert [each.agent_id for each in events_after(connection, START, limit=9)] == ["a"]
         assert events_after(connection, START, limit=9, agent_id="b") == []

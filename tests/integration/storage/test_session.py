@@ -7,6 +7,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from sqlalchemy import event
 from sqlalchemy.exc import DBAPIError
 
 from memci.embedded import Servers
@@ -58,6 +59,15 @@ def test_connections_in_use_at_close_are_closed_at_their_return(database_url: st
         assert isinstance(driver, psycopg.Connection)
         database.close()
         assert not driver.closed
+    assert driver.closed
+
+
+def test_a_connection_that_is_being_returned_at_close_is_closed(database_url: str) -> None:
+    database = Database(database_url)
+    with database.agent_snapshot("ann") as connection:
+        driver = connection.connection.driver_connection
+        assert isinstance(driver, psycopg.Connection)
+        event.listen(database.engine, "checkin", lambda *_: database.close(), once=True)
     assert driver.closed
 
 
