@@ -35,7 +35,9 @@ class Stream:
             # Few different texts: their vectors are cached, so that accepting is most of the work.
             yield from (("user", f"Sensor {n % 64} of the west hall reports.") for n in count())
         seed = int.from_bytes(hashlib.sha256(f"{self.agent}/{self.name}".encode()).digest()[:4])
-        yield from ((each.role.value, each.content or "") for each in conversation(seed))
+        # One sentence each, as in most chats: memories are made of more messages in the same time.
+        for each in conversation(seed):
+            yield each.role.value, (each.content or "").partition(". ")[0]
 
     def __post_init__(self) -> None:
         """Begin with the first message."""
